@@ -1,0 +1,68 @@
+"""The cluster itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hyperpod_cdk.spec.instance_group import InstanceGroup
+from hyperpod_cdk.spec.kinds import NodeProvisioningMode, NodeRecovery, SlurmConfigStrategy
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountingDatabase:
+    """External MySQL-compatible database for Slurm accounting; Continuous provisioning only, no way back."""
+
+    endpoint: str
+    """Host name, 1-255 characters."""
+    secret_arn: str
+    """Secrets Manager secret with the login."""
+    port: int | None = None
+    """1-65535. Default: 3306."""
+    name: str | None = None
+    """1-64 of ``a-z A-Z 0-9 $ _``. Default: the service's, ``slurm_acct_db_<cluster-id>``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiHead:
+    """Several controllers; LEGACY lifecycle mode only. All members go to provisioning_parameters.json."""
+
+    slurm_database_secret_arn: str
+    slurm_database_endpoint: str
+    slurm_shared_directory: str
+    """Directory on the shared file system, such as ``/fsx``."""
+    slurm_database_user: str
+    slurm_sns_arn: str
+    """Topic told when the acting controller changes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmOrchestrator:
+    """Slurm, described by the API."""
+
+    slurm_config_strategy: SlurmConfigStrategy | None = None
+    """Needed with ALL_AT_ONCE provisioning, forbidden with CONTINUOUS."""
+    accounting_database: AccountingDatabase | None = None
+    """Default: MariaDB on the controller."""
+    multi_head: MultiHead | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orchestrator:
+    """What schedules the jobs."""
+
+    slurm: SlurmOrchestrator = field(default_factory=SlurmOrchestrator)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """A HyperPod cluster. Names follow the CreateCluster request of the API."""
+
+    instance_groups: Sequence[InstanceGroup]
+    """1-100 groups."""
+    cluster_name: str | None = None
+    """1-63 letters, digits and inner hyphens. Default: made from the construct's path, valid and unique."""
+    orchestrator: Orchestrator = field(default_factory=Orchestrator)
+    node_provisioning_mode: NodeProvisioningMode = NodeProvisioningMode.CONTINUOUS
+    node_recovery: NodeRecovery | None = NodeRecovery.AUTOMATIC
+    """None: leave it to the service."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """At most 48: two of the service's 50 record who owns the cluster."""

@@ -1,0 +1,69 @@
+"""Instance groups: nodes of one type and one purpose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hyperpod_cdk.spec.kinds import DeepHealthCheck, LifecycleMode, NodeType
+from hyperpod_cdk.spec.network import OverrideVpcConfig
+from hyperpod_cdk.spec.storage import EbsVolume, Mount
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmConfig:
+    """What a group's nodes are in Slurm. The node type is fixed for the group's life."""
+
+    node_type: NodeType
+    partition_names: Sequence[str] = ()
+    """Compute only, and needed there: exactly one (the API takes no more). Every node is in ``dev`` too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LifeCycleConfig:
+    """Scripts that lie in S3 already, instead of the ones that this library deploys."""
+
+    source_s3_uri: str
+    """``s3://bucket/prefix/``, at most 1024 characters."""
+    on_create: str | None = None
+    """Script that sets the node up by itself, 1-128 characters; excludes ``on_init_complete``."""
+    on_init_complete: str | None = None
+    """Script that runs after the service's own set-up, 1-128 characters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceGroup:
+    """An instance group. Names follow ClusterInstanceGroupSpecification of the API."""
+
+    instance_group_name: str
+    """1-63 letters, digits and inner hyphens."""
+    instance_type: str
+    """``ml.…``; fixed for the group's life."""
+    instance_count: int
+    """0-6758 nodes."""
+    min_instance_count: int | None = None
+    """Nodes that must be up before the group counts as in service, 0 to ``instance_count``; Continuous
+    provisioning only. Default: the service's, 1 for controller and login, else 0."""
+    slurm_config: SlurmConfig | None = None
+    threads_per_core: int | None = None
+    """1 (no hyper-threading) or 2. Default: the service's, 1."""
+    root_volume: EbsVolume | None = None
+    """Encrypt the root volume with a customer-managed key. Default: AWS-managed key, 100 GB."""
+    secondary_volume: EbsVolume | None = None
+    """Extra disk at /opt/sagemaker. Default: none."""
+    mounts: Sequence[Mount] = ()
+    """At most one Lustre and one OpenZFS file system by the API."""
+    override_vpc_config: OverrideVpcConfig | None = None
+    """Default: the cluster's subnets and security groups."""
+    training_plan_arn: str | None = None
+    """Reserved capacity; not on the controller."""
+    on_start_deep_health_checks: Sequence[DeepHealthCheck] = ()
+    """Checks before the first job; none by default."""
+    image_id: str | None = None
+    """Custom AMI, ``ami-…``; excludes ``image_release_version``."""
+    image_release_version: str | None = None
+    """Release of the HyperPod AMI, ``1.2.3``. Default: the latest at creation."""
+    lifecycle_mode: LifecycleMode | None = None
+    """Default: the spec's ``lifecycle.mode``."""
+    life_cycle_config: LifeCycleConfig | None = None
+    """Scripts already in S3. Default: the deployed ones."""
+    execution_role_arn: str | None = None
+    """Role of the nodes. Default: one is made for the group."""

@@ -1,0 +1,147 @@
+"""Closed sets of values, spelled as the API spells them."""
+
+from enum import StrEnum
+
+
+class NodeType(StrEnum):
+    """Role of an instance group's nodes in Slurm (API: ClusterSlurmNodeType)."""
+
+    CONTROLLER = "Controller"
+    LOGIN = "Login"
+    COMPUTE = "Compute"
+
+
+class NodeProvisioningMode(StrEnum):
+    """How the service brings nodes up.
+
+    ``CONTINUOUS``: towards the desired counts, with retries, group by group.
+    ``ALL_AT_ONCE``: one failed node rolls the whole create or update back; the request then carries no
+    NodeProvisioningMode, since the API knows only ``Continuous``.
+    """
+
+    CONTINUOUS = "Continuous"
+    ALL_AT_ONCE = "AllAtOnce"
+
+
+class NodeRecovery(StrEnum):
+    """What the service does with a node that its health monitoring finds faulty."""
+
+    AUTOMATIC = "Automatic"
+    NONE = "None"
+
+
+class SlurmConfigStrategy(StrEnum):
+    """Who owns the partitions in slurm.conf: the API, the API by force, or both."""
+
+    MANAGED = "Managed"
+    OVERWRITE = "Overwrite"
+    MERGE = "Merge"
+
+
+class DeepHealthCheck(StrEnum):
+    """Checks that a node passes before its first job."""
+
+    INSTANCE_STRESS = "InstanceStress"
+    INSTANCE_CONNECTIVITY = "InstanceConnectivity"
+    MULTI_NODE_TRAINING_VALIDATION = "MultiNodeTrainingValidation"
+
+
+class LifecycleMode(StrEnum):
+    """Who sets a node up.
+
+    ``AMI``: the image alone, no script. ``EXTENSION``: the image, then our scripts (OnInitComplete).
+    ``CUSTOM``: our scripts do everything, Slurm start included (OnCreate). ``LEGACY``: as custom, with Slurm
+    described by provisioning_parameters.json instead of the API.
+    """
+
+    AMI = "ami"
+    EXTENSION = "extension"
+    CUSTOM = "custom"
+    LEGACY = "legacy"
+
+
+class NatGateways(StrEnum):
+    """Way out of the private subnets: one gateway, one a zone, or no internet at all."""
+
+    ONE = "one"
+    PER_ZONE = "per-zone"
+    NONE = "none"
+
+
+class RemovalPolicy(StrEnum):
+    """What happens to stored data when its resource leaves the stack."""
+
+    RETAIN = "retain"
+    DESTROY = "destroy"
+
+
+class LustreDeploymentType(StrEnum):
+    """FSx for Lustre deployment types."""
+
+    SCRATCH_1 = "SCRATCH_1"
+    SCRATCH_2 = "SCRATCH_2"
+    PERSISTENT_1 = "PERSISTENT_1"
+    PERSISTENT_2 = "PERSISTENT_2"
+
+
+class LustreStorageType(StrEnum):
+    """Storage class of an FSx for Lustre file system."""
+
+    SSD = "SSD"
+    HDD = "HDD"
+    INTELLIGENT_TIERING = "INTELLIGENT_TIERING"
+
+
+class LustreCompression(StrEnum):
+    """Data compression of an FSx for Lustre file system."""
+
+    LZ4 = "LZ4"
+    NONE = "NONE"
+
+
+class LustreMetadataMode(StrEnum):
+    """How metadata IOPS are set."""
+
+    AUTOMATIC = "AUTOMATIC"
+    USER_PROVISIONED = "USER_PROVISIONED"
+
+
+class LustreReadCacheSizingMode(StrEnum):
+    """How the SSD read cache of an Intelligent-Tiering file system is sized."""
+
+    NO_CACHE = "NO_CACHE"
+    USER_PROVISIONED = "USER_PROVISIONED"
+    PROPORTIONAL = "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"
+
+
+class LustreDriveCache(StrEnum):
+    """SSD read cache in front of HDD storage."""
+
+    NONE = "NONE"
+    READ = "READ"
+
+
+class DataRepositoryEvent(StrEnum):
+    """Changes that a data repository association carries over by itself."""
+
+    NEW = "NEW"
+    CHANGED = "CHANGED"
+    DELETED = "DELETED"
+
+
+class OpenZfsDeploymentType(StrEnum):
+    """FSx for OpenZFS deployment types."""
+
+    SINGLE_AZ_1 = "SINGLE_AZ_1"
+    SINGLE_AZ_2 = "SINGLE_AZ_2"
+    SINGLE_AZ_HA_1 = "SINGLE_AZ_HA_1"
+    SINGLE_AZ_HA_2 = "SINGLE_AZ_HA_2"
+    MULTI_AZ_1 = "MULTI_AZ_1"
+
+
+class OpenZfsCompression(StrEnum):
+    """Data compression of an FSx for OpenZFS volume."""
+
+    LZ4 = "LZ4"
+    ZSTD = "ZSTD"
+    NONE = "NONE"
