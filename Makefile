@@ -1,0 +1,76 @@
+# make rehearse [CONFIG=clusters/slurm-gpu.yaml] [KEEP=1] [FAULT=lifecycle]
+#                 the example cluster on an embedded AWS: deploy, show, update, destroy
+# make test       every test
+# make lint       formatter, linter, types, architecture, shell scripts
+# make synth      the CloudFormation template of CONFIG
+# make deploy     CONFIG in your own account: cdk bootstrap once, then cdk deploy
+# make bench      the benchmarks, written to benchmarks/
+.PHONY: help rehearse test lint format synth deploy destroy bench docs setup clean
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+CONFIG ?= clusters/slurm-minimal.yaml
+VENV := .venv
+BIN := $(VENV)/bin
+# the venv's Node and the pinned CDK CLI come first, whatever the machine has
+export PATH := $(CURDIR)/$(BIN):$(CURDIR)/node_modules/.bin:$(PATH)
+export HYPERPOD_CONFIG := $(CONFIG)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hyperpod-cdk needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.txt pyproject.toml | $(BIN)/python
+	@echo "installing the Python packages (about a minute, once)"
+	$(BIN)/python -m pip install -q -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+	$(BIN)/python -m pip install -q -r requirements-dev.txt
+	@touch $@
+
+node_modules/.installed: package-lock.json $(VENV)/.runtime
+	@echo "installing the CDK CLI"
+	npm ci --silent
+	@touch $@
+
+setup: $(VENV)/.dev node_modules/.installed
+
+rehearse: $(VENV)/.runtime node_modules/.installed
+	@PYTHONPATH=constructs python -m hyperpod_cdk rehearse $(CONFIG) $(if $(KEEP),--keep) $(if $(FAULT),--fault $(FAULT))
+
+test: setup
+	python -m pytest
+
+lint: setup
+	ruff format --check .
+	ruff check .
+	mypy
+	lint-imports
+	shellcheck $$(git ls-files '*.sh' .ci/run)
+
+format: setup
+	ruff format .
+	ruff check --fix .
+
+synth: $(VENV)/.runtime node_modules/.installed
+	cdk synth
+
+deploy: $(VENV)/.runtime node_modules/.installed
+	cdk deploy
+
+destroy: $(VENV)/.runtime node_modules/.installed
+	cdk destroy
+
+bench: setup
+	python -m benchmarks
+
+docs: setup
+	python -m docs
+
+clean:
+	rm -rf cdk.out .rehearsal .mypy_cache .pytest_cache .ruff_cache
