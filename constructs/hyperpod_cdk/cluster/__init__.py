@@ -1,0 +1,1 @@
+"""The cluster: its request, the construct and the custom resource behind it."""
