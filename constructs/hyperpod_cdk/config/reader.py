@@ -1,0 +1,109 @@
+"""From a YAML file to the spec."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from hyperpod_cdk.config.document import Document, parse
+from hyperpod_cdk.config.faults import finding
+from hyperpod_cdk.rules.finding import Finding, Position
+from hyperpod_cdk.rules.form import BAD_YAML, WRONG_TYPE
+from hyperpod_cdk.spec import HyperPodSpec
+
+
+class ConfigError(ValueError):
+    """The file can not be read as a spec; ``findings`` holds every fault, by position."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(sorted(findings, key=_order))
+        super().__init__("\n".join(map(str, self.findings)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """A spec and the file that it was read from."""
+
+    spec: HyperPodSpec
+    document: Document
+
+    def placed(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Findings about the spec, each with its position in the file, in the file's order."""
+        return sorted((one.at(self.document.position(one.path)) for one in findings), key=_order)
+
+
+def load(path: str | Path) -> HyperPodSpec:
+    """Read a cluster's YAML file.
+
+    Args:
+        path: the file, UTF-8. Paths in it are relative to its folder; a missing ``stack_name`` becomes the
+            file's name.
+
+    Raises:
+        ConfigError: with every fault of form, each with line and column.
+    """
+    return read(path).spec
+
+
+def read(path: str | Path) -> Config:
+    """As :func:`load`, with the positions of the values kept."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError([_unreadable(path, error.strerror or "can not be opened")]) from None
+    except UnicodeDecodeError:
+        raise ConfigError([_unreadable(path, "is not UTF-8 text")]) from None
+    document = parse(text, file=str(path))
+    spec = _spec(document)
+    return Config(spec=_placed_at(path, spec), document=document)
+
+
+@cache
+def adapter() -> TypeAdapter[tuple[HyperPodSpec]]:
+    """pydantic's view of the spec. A dataclass of its own takes no settings here; one in a tuple does."""
+    settings = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+    return TypeAdapter(tuple[HyperPodSpec], config=settings)
+
+
+def _spec(document: Document) -> HyperPodSpec:
+    findings = list(document.findings)
+    if not findings and not isinstance(document.data, dict):
+        message = "holds no cluster: a mapping with the key 'cluster' is wanted at the top"
+        findings.append(WRONG_TYPE.finding("", message, position=document.position("")))
+    if isinstance(document.data, dict):
+        try:
+            # as JSON, since strict reading of Python data would want dataclasses and enum members
+            (spec,) = adapter().validate_json(json.dumps([document.data]))
+        except ValidationError as error:
+            findings += [finding(one, one["loc"][1:], document) for one in error.errors(include_url=False)]
+    if findings:
+        raise ConfigError(findings)
+    return spec
+
+
+def _placed_at(path: Path, spec: HyperPodSpec) -> HyperPodSpec:
+    if spec.stack_name is None:
+        spec = replace(spec, stack_name=_stack_name(path.stem))
+    if spec.lifecycle.extra_files is not None:
+        folder = path.resolve().parent / spec.lifecycle.extra_files
+        spec = replace(spec, lifecycle=replace(spec.lifecycle, extra_files=str(folder)))
+    return spec
+
+
+def _stack_name(stem: str) -> str:
+    name = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")
+    return (name if name[:1].isalpha() else f"hyperpod-{name}".rstrip("-"))[:128].rstrip("-")
+
+
+def _unreadable(path: Path, reason: str) -> Finding:
+    position = Position(file=str(path), line=1, column=1)
+    return BAD_YAML.finding("", reason.lower(), fix="name a YAML file that can be read", position=position)
+
+
+def _order(found: Finding) -> tuple[bool, Position | None, str]:
+    return found.position is None, found.position, found.code

@@ -1,0 +1,29 @@
+"""JSON Schema of the YAML file, for completion and checks in editors."""
+
+from typing import Any
+
+from hyperpod_cdk.config.reader import adapter
+
+DIALECT = "http://json-schema.org/draft-07/schema#"
+"""What the YAML extension of VS Code reads in full."""
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (draft-07) of a cluster's YAML file, descriptions and defaults included."""
+    made = adapter().json_schema(ref_template="#/definitions/{model}")
+    definitions: dict[str, Any] = made["$defs"]
+    root = definitions.pop("HyperPodSpec")
+    return {"$schema": DIALECT, **_tidied(root), "definitions": _tidied(definitions)}
+
+
+def _tidied(part: Any) -> Any:
+    """Without titles that only repeat the key, and with doubled backquotes of docstrings made single."""
+    if isinstance(part, list):
+        return [_tidied(item) for item in part]
+    if isinstance(part, str):
+        return part.replace("``", "`")
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: _tidied(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))
+    }

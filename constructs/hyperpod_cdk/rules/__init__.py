@@ -1,0 +1,1 @@
+"""Rules: from a spec to findings, all at once. Never loads aws_cdk."""
