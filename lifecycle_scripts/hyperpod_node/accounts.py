@@ -1,0 +1,49 @@
+"""The machine's own users and groups, read from /etc/passwd and /etc/group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hyperpod_node.root import Root
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """A line of /etc/passwd."""
+
+    name: str
+    uid: int
+    gid: int
+    home: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnixGroup:
+    """A line of /etc/group."""
+
+    name: str
+    gid: int
+    members: tuple[str, ...]
+
+
+def accounts(root: Root) -> tuple[Account, ...]:
+    """Every local user."""
+    rows = [line.split(":") for line in root.read("/etc/passwd").splitlines()]
+    return tuple(
+        Account(name=row[0], uid=int(row[2]), gid=int(row[3]), home=row[5]) for row in rows if len(row) == 7
+    )
+
+
+def account(root: Root, name: str) -> Account | None:
+    """A local user by name."""
+    return next((entry for entry in accounts(root) if entry.name == name), None)
+
+
+def groups(root: Root) -> tuple[UnixGroup, ...]:
+    """Every local group."""
+    rows = [line.split(":") for line in root.read("/etc/group").splitlines()]
+    return tuple(
+        UnixGroup(name=row[0], gid=int(row[2]), members=tuple(filter(None, row[3].split(","))))
+        for row in rows
+        if len(row) == 4
+    )

@@ -1,0 +1,62 @@
+"""The only place that touches apt and dpkg: on a fresh node something else often holds their lock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hyperpod_node.clock import wait_for
+from hyperpod_node.commands import Completed
+from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError, NotYetError
+
+LOCK_WAIT_SECONDS = 300
+QUIET = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
+LOCKED = ("lock", "is another process using it")
+ADVICE = "see who holds the lock (`fuser -v /var/lib/dpkg/lock-frontend`), and run the script again"
+
+
+def available(context: Context) -> bool:
+    """Whether the node has apt and dpkg at all."""
+    return all(context.commands.available(name) for name in ("apt-mark", "dpkg-query"))
+
+
+def installed(context: Context, patterns: Sequence[str]) -> list[str]:
+    """The installed packages whose names match one of the patterns (`*` and `?`), sorted."""
+    done = context.commands.run(
+        "dpkg-query", "--show", "--showformat=${db:Status-Abbrev} ${Package}\\n", *patterns, accept=(0, 1)
+    )
+    rows = [line.split() for line in done.lines]
+    return sorted({row[-1] for row in rows if len(row) == 2 and row[0] in ("ii", "hi")})
+
+
+def hold(context: Context, packages: Sequence[str]) -> list[str]:
+    """Keep packages at their version, and return those that were not held before."""
+    held = set(context.commands.run("apt-mark", "showhold").lines)
+    missing = [package for package in packages if package not in held]
+    if missing:
+        _with_lock(context, "apt-mark", "hold", *missing)
+    return missing
+
+
+def _with_lock(context: Context, *arguments: str) -> Completed:
+    """Run a command that takes dpkg's lock itself.
+
+    DPkg::Lock::Timeout makes apt-get wait, but not apt-mark, which calls dpkg --set-selections: so the wait
+    is here.
+    """
+
+    def attempt() -> Completed:
+        try:
+            return context.commands.run(*arguments, timeout_seconds=120, extra_environment=QUIET)
+        except NodeError as error:
+            if any(word in " ".join(error.last_lines) for word in LOCKED):
+                raise NotYetError(error.message) from error
+            raise
+
+    return wait_for(
+        attempt,
+        what="getting the lock of dpkg",
+        deadline=context.deadline,
+        limit_seconds=LOCK_WAIT_SECONDS,
+        advice=ADVICE,
+    )

@@ -1,0 +1,162 @@
+"""config.json, which the deployment puts beside these scripts, as typed data. README.md describes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperpod_node.errors import NodeError
+from hyperpod_node.reading import Reader
+
+FORMAT = 1
+MODES = ("extension", "custom", "legacy")
+NODE_TYPES = ("Controller", "Login", "Compute")
+FILE_SYSTEM_TYPES = ("LUSTRE", "OPENZFS")
+# useradd's own rule on Debian and Ubuntu, cut to what sudoers.d file names allow as well
+USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+# below 1000 are the system's own accounts (login.defs UID_MIN); 65534 is nobody
+LOWEST_ID, HIGHEST_ID = 1000, 60000
+MOUNT_PATH = re.compile(r"(/[A-Za-z0-9._-]+)+")
+ADVICE = "config.json is made at deployment: deploy again, and do not edit it in the bucket"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mount:
+    """A file system and where it goes.
+
+    Args:
+        file_system_type: LUSTRE or OPENZFS.
+        dns_name: the file system's DNS name.
+        mount_name: Lustre's mount name; empty for OpenZFS.
+        export_path: the exported OpenZFS volume; `/fsx` is the root volume. Empty for Lustre.
+        mount_path: where it is mounted.
+    """
+
+    file_system_type: str
+    dns_name: str
+    mount_path: str
+    mount_name: str = ""
+    export_path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """What the deployment says about an instance group."""
+
+    node_type: str
+    mounts: tuple[Mount, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class User:
+    """A user who exists on every node under the same numbers.
+
+    Args:
+        name: login name.
+        uid: user number.
+        gid: number of the primary group; made under the user's name when no such group exists.
+        groups: further groups; those that a node does not have are left out.
+        ssh_public_keys: lines for authorized_keys.
+        sudo: may run everything as root, without a password.
+    """
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[str, ...] = ()
+    ssh_public_keys: tuple[str, ...] = ()
+    sudo: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeConfig:
+    """The whole of config.json."""
+
+    mode_by_group: Mapping[str, str]
+    groups: Mapping[str, Group]
+    users: tuple[User, ...] = ()
+
+
+def load(directory: Path) -> NodeConfig:
+    """Read config.json of a directory.
+
+    Raises:
+        NodeError: there is none, or something in it is wrong; the message names the place.
+    """
+    try:
+        text = (directory / "config.json").read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise NodeError(f"no config.json in {directory}", advice=ADVICE) from error
+    try:
+        return parse(Reader.parse(text, "config.json"))
+    except NodeError as error:
+        error.advice = error.advice or ADVICE
+        raise
+
+
+def parse(document: Reader) -> NodeConfig:
+    """Turn the document into data, checking every member."""
+    document.get("format").number(lowest=FORMAT, highest=FORMAT)
+    users = tuple(_user(entry) for entry in document.get("users").items())
+    _check_unique(users)
+    return NodeConfig(
+        mode_by_group={name: mode.one_of(MODES) for name, mode in document.get("mode_by_group").members()},
+        groups={name: _group(entry) for name, entry in document.get("groups").members()},
+        users=users,
+    )
+
+
+def _group(entry: Reader) -> Group:
+    mounts = tuple(_mount(mount) for mount in entry.get("mounts").items())
+    paths = [mount.mount_path for mount in mounts]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise NodeError(f"{entry.where}.mounts: {path} is the mount path of two file systems")
+    return Group(node_type=entry.get("node_type").one_of(NODE_TYPES), mounts=mounts)
+
+
+def _mount(entry: Reader) -> Mount:
+    kind = entry.get("file_system_type").one_of(FILE_SYSTEM_TYPES)
+    path = entry.get("mount_path")
+    if not MOUNT_PATH.fullmatch(path.text()):
+        raise path.wrong("an absolute path of letters, digits, dots, hyphens and underscores")
+    return Mount(
+        file_system_type=kind,
+        dns_name=entry.get("dns_name").text(),
+        mount_path=path.text(),
+        mount_name=entry.get("mount_name").text() if kind == "LUSTRE" else "",
+        export_path=entry.get("export_path").text("/fsx") if kind == "OPENZFS" else "",
+    )
+
+
+def _user(entry: Reader) -> User:
+    name = entry.get("name")
+    if not USER_NAME.fullmatch(name.text()):
+        raise name.wrong("1 to 32 lower-case letters, digits, hyphens and underscores, no digit first")
+    keys = [key for key in entry.get("ssh_public_keys").items()]
+    for key in keys:
+        if "\n" in key.text().strip() or len(key.text().split()) < 2:
+            raise key.wrong("one line of an OpenSSH public key")
+    return User(
+        name=name.text(),
+        uid=entry.get("uid").number(lowest=LOWEST_ID, highest=HIGHEST_ID),
+        gid=entry.get("gid").number(lowest=LOWEST_ID, highest=HIGHEST_ID),
+        groups=tuple(group.text() for group in entry.get("groups").items()),
+        ssh_public_keys=tuple(key.text().strip() for key in keys),
+        sudo=entry.get("sudo").flag(),
+    )
+
+
+def _check_unique(users: tuple[User, ...]) -> None:
+    by_name: dict[str, User] = {}
+    by_uid: dict[int, User] = {}
+    for user in users:
+        if user.name in by_name:
+            raise NodeError(f"config.json: users: {user.name} is listed twice")
+        if user.uid in by_uid:
+            raise NodeError(
+                f"config.json: users: {user.name} and {by_uid[user.uid].name} share uid {user.uid}"
+            )
+        by_name[user.name] = by_uid[user.uid] = user

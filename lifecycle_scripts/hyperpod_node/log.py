@@ -1,0 +1,35 @@
+"""The lifecycle log: every line goes to standard output and to the file that CloudWatch ships."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime, timezone
+from typing import TextIO
+
+from hyperpod_node.root import Root
+
+# The only path the node's CloudWatch agent ships (sagemaker_cwagent_config.json).
+PATH = "/var/log/provision/provisioning.log"
+
+
+class Log:
+    """Writes one line at a time, with the time and the step.
+
+    Args:
+        root: where the log file lies.
+        stream: the second place; standard output unless given.
+    """
+
+    def __init__(self, root: Root, stream: TextIO | None = None) -> None:
+        path = root.path(PATH)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("a", encoding="utf-8")
+        self._stream = stream or sys.stdout
+
+    def line(self, text: str, *, step: str = "") -> None:
+        """Write one line; `step` names the step it belongs to."""
+        moment = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        whole = f"{moment} {step + ': ' if step else ''}{text}\n"
+        for stream in (self._stream, self._file):
+            stream.write(whole)
+            stream.flush()

@@ -1,0 +1,110 @@
+"""The entry: find out who this node is, run the steps that belong to it, say how it went."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from types import FrameType
+
+from hyperpod_node import config, facts
+from hyperpod_node.catalogue import STEPS
+from hyperpod_node.clock import Clock, Deadline, wait_for
+from hyperpod_node.commands import Commands
+from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError, TerminatedError
+from hyperpod_node.log import Log
+from hyperpod_node.report import Run, summarize, write_result
+from hyperpod_node.root import Root
+from hyperpod_node.runner import StepResult, failure, run_steps
+
+HOOKS = ("on_create", "on_init_complete")
+TIME_SCALE_VARIABLE = "HYPERPOD_CDK_TIME_SCALE"
+FACTS = "facts"
+# The network interface in the customer's VPC may come up after the scripts started (peers' scripts give it 10 min).
+FACTS_LIMIT_SECONDS = 300.0
+FACTS_ADVICE = (
+    "compare `ip address` with resource_config.json on the node; when they differ, the service described "
+    "another node, and replacing this one helps"
+)
+SLURM_PATHS = ("/opt/slurm/bin", "/opt/slurm/sbin")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Set the node up.
+
+    Returns:
+        0 when every required step is done, 1 when one failed.
+    """
+    parser = argparse.ArgumentParser(prog="hyperpod_node.main", description=__doc__)
+    parser.add_argument("--hook", required=True, choices=HOOKS, help="the lifecycle hook that started this")
+    hook = parser.parse_args(arguments).hook
+    signal.signal(signal.SIGTERM, _terminated)
+    root = Root.from_environment(os.environ)
+    log = Log(root)
+    clock = Clock(float(os.environ.get(TIME_SCALE_VARIABLE) or 1.0))
+    began = clock.now()
+    started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    log.line(f"hyperpod-cdk: {hook} starts")
+    node, results = _set_up(hook, root, log, clock)
+    run = Run(hook=hook, node=node, results=results, started=started, seconds=clock.now() - began)
+    write_result(run, root)
+    summarize(run, log)
+    return 1 if run.failed else 0
+
+
+def _set_up(hook: str, root: Root, log: Log, clock: Clock) -> tuple[facts.Node | None, list[StepResult]]:
+    environment = command_environment(os.environ, root)
+    directory = Path.cwd()
+    deadline = Deadline.after(clock, FACTS_LIMIT_SECONDS)
+    commands = Commands(clock=clock, deadline=deadline, environment=environment, log=log, step=FACTS)
+    began = clock.now()
+    try:
+        settings = config.load(directory)
+        cluster, instance = wait_for(
+            lambda: facts.read_instance(root, commands, os.environ),
+            what="finding this node in resource_config.json",
+            deadline=deadline,
+            limit_seconds=FACTS_LIMIT_SECONDS,
+            advice=FACTS_ADVICE,
+        )
+        node = facts.describe(cluster, instance, settings, hook=hook, root=root, directory=directory)
+    except (NodeError, TerminatedError) as error:
+        reason = error if isinstance(error, NodeError) else NodeError(str(error))
+        log.line(f"failed: {reason}", step=FACTS)
+        return None, [failure(FACTS, reason)]
+    found = f"{instance.name} ({instance.instance_id}) is a {node.node_type.lower()} node in {node.mode} mode"
+    log.line(f"done: {found}", step=FACTS)
+    context = Context(
+        root=root,
+        commands=commands,
+        clock=clock,
+        deadline=deadline,
+        log=log,
+        environment=os.environ,
+        directory=directory,
+        config=settings,
+        node=node,
+    )
+    first = StepResult(name=FACTS, outcome="done", detail=found, seconds=clock.now() - began, attempts=1)
+    return node, [first, *run_steps(STEPS, context)]
+
+
+def command_environment(given: Mapping[str, str], root: Root) -> dict[str, str]:
+    """The environment of every command: the entry's own, in a language that can be parsed, Slurm on PATH."""
+    path = given.get("PATH") or "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    if root.is_machine:
+        path = ":".join([path, *SLURM_PATHS])
+    return {**given, "PATH": path, "LC_ALL": "C.UTF-8", "HOME": given.get("HOME") or "/root"}
+
+
+def _terminated(number: int, _frame: FrameType | None) -> None:
+    raise TerminatedError(f"ended by {signal.Signals(number).name}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

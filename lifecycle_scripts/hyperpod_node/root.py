@@ -1,0 +1,81 @@
+"""The machine's file system, under a prefix: `/` on a node, a directory in tests and rehearsals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+VARIABLE = "HYPERPOD_CDK_ROOT"
+
+
+@dataclass(frozen=True)
+class Root:
+    """Every path of the machine goes through here.
+
+    Args:
+        prefix: the directory that stands for `/`.
+    """
+
+    prefix: Path
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Root:
+        """The prefix that HYPERPOD_CDK_ROOT names; `/` when it is unset or empty."""
+        return cls(Path(environment.get(VARIABLE) or "/").resolve())
+
+    @property
+    def is_machine(self) -> bool:
+        """True on a real node, false in a temporary root."""
+        return self.prefix == Path("/")
+
+    def path(self, absolute: str) -> Path:
+        """Where a path of the machine really lies; `absolute` begins with `/`."""
+        if not absolute.startswith("/"):
+            raise ValueError(f"not an absolute path: {absolute}")
+        return self.prefix / absolute.lstrip("/")
+
+    def read(self, absolute: str) -> str:
+        """The text of a file; empty when there is none."""
+        try:
+            return self.path(absolute).read_text(encoding="utf-8", errors="replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+
+    def write(self, absolute: str, text: str, *, mode: int = 0o644) -> bool:
+        """Put a file in place in one move and say whether anything changed.
+
+        Args:
+            absolute: the file; its directory is made when missing.
+            text: the whole content.
+            mode: permission bits, also corrected on a file whose content was right.
+        """
+        target = self.path(absolute)
+        if target.is_file() and self.read(absolute) == text:
+            if target.stat().st_mode & 0o7777 == mode:
+                return False
+            target.chmod(mode)
+            return True
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.with_name(f".{target.name}.hyperpod-cdk")
+        draft.unlink(missing_ok=True)
+        # Made with the final mode: a secret is at no moment readable by others.
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            os.fchmod(stream.fileno(), mode)
+            stream.write(text)
+        draft.replace(target)
+        return True
+
+    def own(self, path: Path | int, uid: int, gid: int) -> None:
+        """Give a file (or an open one) to a user, without following a symbolic link.
+
+        In a temporary root an ordinary user cannot give files away, so there it does nothing.
+        """
+        if not self.is_machine and os.geteuid() != 0:
+            return
+        if isinstance(path, int):
+            os.fchown(path, uid, gid)
+        else:
+            os.chown(path, uid, gid, follow_symlinks=False)

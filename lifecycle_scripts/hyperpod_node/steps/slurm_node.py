@@ -1,0 +1,90 @@
+"""Connects compute and login nodes to the controller, from which they fetch their configuration."""
+
+from __future__ import annotations
+
+from hyperpod_node import facts, slurm
+from hyperpod_node.clock import wait_for
+from hyperpod_node.context import Context
+from hyperpod_node.errors import NotYetError
+
+CONTROLLER_LIMIT_SECONDS = 300
+# A controller that sets its database up took 76 s in peers' scripts, and may itself wait 600 s for slurm.conf.
+FETCH_LIMIT_SECONDS = 900
+DROP_IN = "/etc/systemd/system/slurmd.service.d/hyperpod-cdk.conf"
+# slurmd gives up after about a minute without a controller; systemd then starts it again, for as long as it takes.
+RESTART = "Restart=on-failure\nRestartSec=5\n"
+ADVICE = (
+    "see `journalctl -u slurmd` here and whether slurmctld runs on the controller; "
+    "the nodes' security group must allow all traffic within itself"
+)
+
+
+def join_as_compute(context: Context) -> str:
+    """Start slurmd and wait until it runs with the controller's configuration."""
+    servers = _configure(context, restart=True)
+    wait_for(
+        lambda: _running(context),
+        what=f"slurmd with the configuration of {servers}",
+        deadline=context.deadline,
+        limit_seconds=FETCH_LIMIT_SECONDS,
+        advice=ADVICE,
+    )
+    return f"slurmd runs with the configuration of {servers}"
+
+
+def fetch_as_login(context: Context) -> str:
+    """Fetch the configuration through slurmd, which then ends: a login node is not in slurm.conf."""
+    servers = _configure(context, restart=False)
+    wait_for(
+        lambda: _fetched(context),
+        what=f"the configuration of {servers}",
+        deadline=context.deadline,
+        limit_seconds=FETCH_LIMIT_SECONDS,
+        advice=ADVICE,
+    )
+    return f"client commands use the configuration of {servers}; slurmd does not stay here"
+
+
+def _configure(context: Context, *, restart: bool) -> str:
+    servers = wait_for(
+        lambda: _controllers(context),
+        what="a controller in resource_config.json",
+        deadline=context.deadline,
+        limit_seconds=CONTROLLER_LIMIT_SECONDS,
+    )
+    text = f'[Service]\nEnvironment="SLURMD_OPTIONS=--conf-server {servers}"\n'
+    if restart:
+        text = f"[Unit]\nStartLimitIntervalSec=0\n\n{text}{RESTART}"
+    changed = context.root.write(DROP_IN, text)
+    if changed:
+        context.commands.run("systemctl", "daemon-reload")
+    context.commands.run("systemctl", "disable", "slurmctld", accept=(0, 1))
+    context.commands.run("systemctl", "enable", "slurmd")
+    # Asking for the start is enough: whether slurmd stays is waited for, and on a login node it does not.
+    context.commands.run("systemctl", "restart" if changed else "start", "slurmd", accept=(0, 1))
+    return servers
+
+
+def _controllers(context: Context) -> str:
+    cluster = facts.read_cluster(context.root, context.environment)
+    heads = [entry for entry in cluster.instances if entry.group in context.node.controller_groups]
+    if not heads:
+        raise NotYetError(
+            f"no instance in the groups {', '.join(context.node.controller_groups) or '(none)'}"
+        )
+    return ",".join(f"{head.address}:{slurm.CONTROLLER_PORT}" for head in heads)
+
+
+def _running(context: Context) -> None:
+    if not context.root.path(slurm.CONF_CACHE).is_file():
+        raise NotYetError(f"no {slurm.CONF_CACHE} yet")
+    if not slurm.is_active(context, "slurmd"):
+        raise NotYetError("slurmd is not active")
+
+
+def _fetched(context: Context) -> None:
+    if context.root.path(slurm.CONF_CACHE).is_file():
+        return
+    if not slurm.is_active(context, "slurmd"):
+        context.commands.run("systemctl", "start", "slurmd", accept=(0, 1))
+    raise NotYetError(f"no {slurm.CONF_CACHE} yet")

@@ -1,0 +1,97 @@
+"""Users and groups from the deployment's list: the same names and numbers on every node."""
+
+from __future__ import annotations
+
+from hyperpod_node.accounts import account, accounts, groups
+from hyperpod_node.authorized_keys import DECLARED, ensure_keys
+from hyperpod_node.config import User
+from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError, StepSkippedError
+from hyperpod_node.homes import choose_base, ensure_home, set_home
+
+SUDOERS = "/etc/sudoers.d"
+SHELL = "/bin/bash"
+NUMBERS_ADVICE = "give the user a free number in the deployment's list of users"
+
+
+def ensure_users(context: Context) -> str:
+    """Make every listed user, or bring it to what the list says."""
+    users = context.config.users
+    if not users:
+        raise StepSkippedError("no users listed")
+    for user in users:
+        check_numbers(context, user)
+    base = choose_base(context).path
+    made = [user.name for user in users if _ensure_user(context, user, f"{base}/{user.name}")]
+    return f"{len(users)} users, {len(made)} of them made now, homes in {base}"
+
+
+def check_numbers(context: Context, user: User) -> None:
+    """Refuse a name or number that is in use otherwise; nothing has been changed by then.
+
+    Raises:
+        NodeError: what the machine has and what the list says cannot both be.
+    """
+    for entry in accounts(context.root):
+        if entry.name == user.name and entry.uid != user.uid:
+            raise NodeError(
+                f"user {user.name} has uid {entry.uid} on this node, but the list says {user.uid}",
+                advice=NUMBERS_ADVICE,
+            )
+        if entry.uid == user.uid and entry.name != user.name:
+            raise NodeError(
+                f"uid {user.uid} of {user.name} belongs to {entry.name} on this node", advice=NUMBERS_ADVICE
+            )
+        if entry.name == user.name and entry.gid != user.gid:
+            raise NodeError(
+                f"user {user.name} has gid {entry.gid} on this node, but the list says {user.gid}",
+                advice=NUMBERS_ADVICE,
+            )
+    present = groups(context.root)
+    for group in present if user.gid not in {group.gid for group in present} else ():
+        if group.name == user.name:
+            raise NodeError(
+                f"group {group.name} has gid {group.gid} on this node, but user {user.name} "
+                f"has gid {user.gid} in the list",
+                advice=NUMBERS_ADVICE,
+            )
+
+
+def _ensure_user(context: Context, user: User, home: str) -> bool:
+    present = account(context.root, user.name)
+    if present is None:
+        _add(context, user, home)
+    ensure_home(context, home, name=user.name, uid=user.uid, gid=user.gid)
+    if present is not None:
+        set_home(context, present, home)
+    _ensure_groups(context, user)
+    _ensure_sudo(context, user)
+    ensure_keys(context, home, DECLARED, user.ssh_public_keys, uid=user.uid, gid=user.gid)
+    return present is None
+
+
+def _add(context: Context, user: User, home: str) -> None:
+    # The databases may be locked for a moment by another program: useradd says so and gives up at once.
+    if user.gid not in {group.gid for group in groups(context.root)}:
+        context.commands.run("groupadd", "--gid", str(user.gid), user.name, attempts=5)
+    numbers = ("--uid", str(user.uid), "--gid", str(user.gid))
+    place = ("--home-dir", home, "--no-create-home", "--shell", SHELL)
+    context.commands.run("useradd", *numbers, *place, user.name, attempts=5)
+
+
+def _ensure_groups(context: Context, user: User) -> None:
+    present = {group.name: group for group in groups(context.root)}
+    unknown = [name for name in user.groups if name not in present]
+    if unknown:
+        context.warn(f"user {user.name}: this node has no group {', '.join(unknown)}")
+    missing = [name for name in user.groups if name in present and user.name not in present[name].members]
+    if missing:
+        context.commands.run("usermod", "--append", "--groups", ",".join(missing), user.name, attempts=5)
+
+
+def _ensure_sudo(context: Context, user: User) -> None:
+    path = f"{SUDOERS}/hyperpod-cdk-{user.name}"
+    if user.sudo:
+        context.root.write(path, f"{user.name} ALL=(ALL) NOPASSWD:ALL\n", mode=0o440)
+    else:
+        context.root.path(path).unlink(missing_ok=True)
