@@ -1,0 +1,57 @@
+"""Actions, by what they are for.
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html (2026-10) for what a node's role needs;
+https://docs.aws.amazon.com/service-authorization/latest/reference/ (2026-10) for what an action can be
+narrowed to.
+"""
+
+MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
+"""Logs, metrics, Session Manager, and reading buckets whose name begins with ``sagemaker-``."""
+
+DESCRIBE_NETWORK = [
+    "ec2:DescribeDhcpOptions",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
+]
+"""None takes a resource."""
+CREATE_INTERFACE = ["ec2:CreateNetworkInterface"]
+"""On the interface, its subnet and its security groups."""
+CHANGE_INTERFACE = [
+    "ec2:CreateNetworkInterfacePermission",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteNetworkInterfacePermission",
+]
+"""On the interface."""
+DETACH_INTERFACE = ["ec2:DetachNetworkInterface"]
+"""On the interface and its instance; auto-resume replaces nodes with it."""
+TAG_INTERFACE = ["ec2:CreateTags"]
+
+DESCRIBE_FILE_SYSTEMS = ["fsx:DescribeFileSystems"]
+"""Takes no resource. Without it the Lustre client quietly falls back from EFA to TCP."""
+
+LIST_BUCKET = ["s3:ListBucket"]
+READ_OBJECTS = ["s3:GetObject"]
+DECRYPT = ["kms:Decrypt"]
+
+USE_VOLUME_KEY = ["kms:CreateGrant", "kms:DescribeKey"]
+READ_SECRET = ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"]
+
+ECR_LOGIN = ["ecr:GetAuthorizationToken"]
+"""Takes no resource."""
+ECR_PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+
+WRITE_LOG_STREAMS = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+ENCRYPT_LOGS = [
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+]
+"""https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html, 2026-10, without its
+wildcards."""

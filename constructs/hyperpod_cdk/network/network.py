@@ -1,0 +1,289 @@
+"""HyperPodNetwork: the VPC of a cluster."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Aws, CfnTag, RemovalPolicy, Token
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from hyperpod_cdk.faults import refuse
+from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.network.endpoints import NODE_SERVICES
+from hyperpod_cdk.network.existing import ExistingHyperPodNetwork
+from hyperpod_cdk.network.flow_logs import FlowLogs
+from hyperpod_cdk.network.gateways import InternetAccess, Subnet, add_subnet
+from hyperpod_cdk.network.layout import lay_out
+from hyperpod_cdk.network.security_group import EfaSecurityGroup
+from hyperpod_cdk.service.addresses import addresses_per_node
+from hyperpod_cdk.spec import ExistingSubnet, InstanceGroup, NatGateways
+
+NATTED_ZONES: Mapping[NatGateways, int | None] = {
+    NatGateways.ONE: 1,
+    NatGateways.PER_ZONE: None,
+    NatGateways.NONE: 0,
+}
+"""How many of the zones, from the first, have a NAT gateway; None: all."""
+
+
+class HyperPodNetwork(Construct):
+    """VPC with a private subnet in each zone, and the security group of the nodes.
+
+    Zones are given by id (``usw2-az4``), which means the same place in every account; nothing is looked up,
+    so that the network is the same with and without a known account.
+
+    Args:
+        availability_zone_ids: Zone ids, at least one. Append new ones at the end: the order decides where
+            subnets lie. The first is the default of groups and file systems.
+        cidr: Range of the VPC, /16 to /28.
+        instance_groups: Groups whose nodes must find addresses in the private subnets. Default: none.
+        nat_gateways: One for all zones (default), one per zone, or none: no internet, and interface endpoints
+            of the services that nodes call.
+        flow_logs: Log accepted and rejected flows. Default: yes.
+        flow_logs_retention: How long. Default: one month.
+        encryption_key: Customer-managed key of the flow logs. Default: CloudWatch Logs' own encryption.
+
+    Raises:
+        ConstructError: Zones are missing, repeated or unknown, or the range is too small.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        availability_zone_ids: Sequence[str],
+        cidr: str = "10.0.0.0/16",
+        instance_groups: Sequence[InstanceGroup] = (),
+        nat_gateways: NatGateways = NatGateways.ONE,
+        flow_logs: bool = True,
+        flow_logs_retention: logs.RetentionDays = logs.RetentionDays.ONE_MONTH,
+        encryption_key: kms.IKey | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        zones = tuple(availability_zone_ids)
+        refuse(self.node.path, _zone_faults(zones, instance_groups))
+        layout = lay_out(cidr, zones, _addresses_by_zone(zones, instance_groups))
+        refuse(self.node.path, layout.faults)
+        self.availability_zone_ids: Sequence[str] = zones
+        self.vpc_cidr = cidr
+        self.internet = nat_gateways is not NatGateways.NONE
+        self.cfn_vpc = self._vpc(cidr)
+        self.private_subnets: Mapping[str, Subnet] = self._subnets("Private", layout.private)
+        natted = zones[: NATTED_ZONES[nat_gateways]]
+        self.public_subnets: Mapping[str, Subnet] = self._subnets(
+            "Public", {zone: layout.public[zone] for zone in natted}
+        )
+        self.internet_access: InternetAccess | None = None
+        if self.internet:
+            self.internet_access = InternetAccess(
+                self,
+                "Internet",
+                vpc=self.cfn_vpc,
+                private=self.private_subnets,
+                public=self.public_subnets,
+            )
+        self.vpc = self._imported()
+        self.subnets: Sequence[ec2.ISubnet] = tuple(
+            self.vpc.private_subnets if self.internet else self.vpc.isolated_subnets
+        )
+        self.subnets_by_zone: Mapping[str, Sequence[ec2.ISubnet]] = {
+            zone: (subnet,) for zone, subnet in zip(zones, self.subnets, strict=True)
+        }
+        self.efa = EfaSecurityGroup(self, "Nodes", vpc=self.vpc)
+        self.security_group: ec2.SecurityGroup = self.efa.security_group
+        self.security_groups: Sequence[ec2.ISecurityGroup] = (self.security_group,)
+        self.s3_endpoint = self._s3_endpoint()
+        self.interface_endpoints: dict[str, ec2.InterfaceVpcEndpoint] = {}
+        self.endpoint_security_group: ec2.SecurityGroup | None = None
+        self.reach(*NODE_SERVICES)
+        self.flow_logs: FlowLogs | None = None
+        if flow_logs:
+            self.flow_logs = FlowLogs(
+                self,
+                "FlowLogs",
+                vpc_id=self.cfn_vpc.ref,
+                retention=flow_logs_retention,
+                encryption_key=encryption_key,
+            )
+
+    @staticmethod
+    def from_attributes(
+        scope: Construct,
+        construct_id: str,
+        *,
+        subnets: Sequence[ExistingSubnet],
+        security_group_ids: Sequence[str],
+        vpc_id: str | None = None,
+        vpc_cidr: str | None = None,
+    ) -> ExistingHyperPodNetwork:
+        """A network that is already there.
+
+        Args:
+            subnets: Private subnets for the nodes.
+            security_group_ids: Groups of the nodes; one must allow all traffic to and from itself (EFA).
+            vpc_id: The VPC. Default: unknown; needed where a file system is created in it.
+            vpc_cidr: Its address range. Default: unknown; needed where an OpenZFS file system is created.
+
+        Raises:
+            ConstructError: There is no subnet or no security group.
+        """
+        return ExistingHyperPodNetwork(
+            scope,
+            construct_id,
+            subnets=subnets,
+            security_group_ids=security_group_ids,
+            vpc_id=vpc_id,
+            vpc_cidr=vpc_cidr,
+        )
+
+    @property
+    def route_table_ids(self) -> Sequence[str]:
+        """Route tables of the private subnets."""
+        return tuple(subnet.route_table.ref for subnet in self.private_subnets.values())
+
+    @property
+    def vpc_endpoints(self) -> Sequence[Construct]:
+        """The S3 gateway endpoint and the interface endpoints."""
+        return (self.s3_endpoint, *self.interface_endpoints.values())
+
+    @property
+    def flow_log(self) -> ec2.CfnFlowLog | None:
+        """The flow log, if there is one."""
+        return self.flow_logs.flow_log if self.flow_logs else None
+
+    @property
+    def flow_log_group(self) -> logs.LogGroup | None:
+        """Where flows are logged, if they are."""
+        return self.flow_logs.log_group if self.flow_logs else None
+
+    def reach(self, *services: str) -> None:
+        """Let nodes reach AWS services: an interface endpoint each, if they have no internet.
+
+        Args:
+            services: Names as in endpoint names, such as ``fsx`` or ``ecr.api``; asking twice does no harm.
+        """
+        if self.internet:
+            return
+        for service in services:
+            if service not in self.interface_endpoints:
+                self.interface_endpoints[service] = self._interface_endpoint(service)
+
+    def keep(self, subnets: Sequence[ec2.ISubnet]) -> None:
+        """Keep the VPC and these subnets when the stack goes, for something kept that lies in them."""
+        kept = {subnet.subnet_id for subnet in subnets}
+        self.cfn_vpc.apply_removal_policy(RemovalPolicy.RETAIN)
+        for private in self.private_subnets.values():
+            if private.subnet.ref in kept:
+                private.subnet.apply_removal_policy(RemovalPolicy.RETAIN)
+
+    def _vpc(self, cidr: str) -> ec2.CfnVPC:
+        vpc = ec2.CfnVPC(
+            self,
+            "Resource",
+            cidr_block=cidr,
+            enable_dns_support=True,
+            enable_dns_hostnames=True,
+            tags=[CfnTag(key="Name", value=self.node.path)],
+        )
+        acknowledge_everywhere(
+            vpc,
+            "VPCDefaultSecurityGroupClosed",
+            "nothing here uses the default group; emptying it takes a custom resource whose log group stays "
+            "behind",
+            packs=("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321"),
+        )
+        return vpc
+
+    def _subnets(self, kind: str, ranges: Mapping[str, str]) -> Mapping[str, Subnet]:
+        return {
+            zone: add_subnet(self._place(index, zone), kind, vpc=self.cfn_vpc, zone=zone, cidr=cidr)
+            for index, (zone, cidr) in enumerate(ranges.items())
+        }
+
+    def _place(self, index: int, zone: str) -> Construct:
+        name = f"Zone{index + 1}" if Token.is_unresolved(zone) else zone
+        found = self.node.try_find_child(name)
+        return found if isinstance(found, Construct) else Construct(self, name)
+
+    def _imported(self) -> ec2.IVpc:
+        private = [subnet.subnet.ref for subnet in self.private_subnets.values()]
+        public = [subnet.subnet.ref for subnet in self.public_subnets.values()]
+        tables = list(self.route_table_ids)
+        kind = "private" if self.internet else "isolated"
+        return ec2.Vpc.from_vpc_attributes(
+            self,
+            "Vpc",
+            vpc_id=self.cfn_vpc.ref,
+            vpc_cidr_block=self.vpc_cidr,
+            availability_zones=list(self.availability_zone_ids),
+            public_subnet_ids=public or None,
+            public_subnet_route_table_ids=[s.route_table.ref for s in self.public_subnets.values()] or None,
+            **{f"{kind}_subnet_ids": private, f"{kind}_subnet_route_table_ids": tables},
+        )
+
+    def _s3_endpoint(self) -> ec2.CfnVPCEndpoint:
+        return ec2.CfnVPCEndpoint(
+            self,
+            "S3Endpoint",
+            vpc_id=self.cfn_vpc.ref,
+            vpc_endpoint_type="Gateway",
+            service_name=f"com.amazonaws.{Aws.REGION}.s3",
+            route_table_ids=list(self.route_table_ids),
+        )
+
+    def _interface_endpoint(self, service: str) -> ec2.InterfaceVpcEndpoint:
+        if self.endpoint_security_group is None:
+            self.endpoint_security_group = ec2.SecurityGroup(
+                self,
+                "EndpointSecurityGroup",
+                vpc=self.vpc,
+                description="Interface endpoints: HTTPS from the VPC",
+                allow_all_outbound=False,
+            )
+            self.endpoint_security_group.add_ingress_rule(
+                ec2.Peer.ipv4(self.vpc_cidr), ec2.Port.tcp(443), "HTTPS from the VPC"
+            )
+        return ec2.InterfaceVpcEndpoint(
+            self,
+            f"Endpoint-{service}",
+            vpc=self.vpc,
+            service=ec2.InterfaceVpcEndpointAwsService(service),
+            subnets=ec2.SubnetSelection(subnets=list(self.subnets)),
+            security_groups=[self.endpoint_security_group],
+            private_dns_enabled=True,
+            open=False,
+        )
+
+
+def _zone_of(group: InstanceGroup, default: str) -> str | None:
+    """Zone whose subnet a group's nodes take addresses of; None: subnets of the group's own."""
+    override = group.override_vpc_config
+    if override is None:
+        return default
+    return override.availability_zone_id or (None if override.subnet_ids else default)
+
+
+def _zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[str]:
+    if not zones:
+        return ["availability_zone_ids must name at least one zone by its id, such as usw2-az4, got: none"]
+    faults = [f"availability_zone_ids names {zone} {n} times" for zone, n in Counter(zones).items() if n > 1]
+    for group in groups:
+        zone = _zone_of(group, zones[0])
+        if zone is not None and zone not in zones:
+            faults.append(
+                f"instance group {group.instance_group_name} lies in zone {zone}, which is none of the "
+                f"network's: {', '.join(zones)}"
+            )
+    return faults
+
+
+def _addresses_by_zone(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> Mapping[str, int]:
+    addresses: Counter[str] = Counter()
+    for group in groups:
+        zone = _zone_of(group, zones[0])
+        if zone is not None:
+            addresses[zone] += group.instance_count * addresses_per_node(group.instance_type)
+    return addresses
