@@ -49,18 +49,22 @@ class Rule:
         )
 
 
+Find = Callable[[HyperPodSpec, Rule], Iterable[Finding]]
+"""Looks at a spec and builds findings of the rule that it is given."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """A rule and the function that finds what breaks it."""
 
     rule: Rule
-    find: Callable[[HyperPodSpec], Iterable[Finding]]
+    find: Find
 
     def __call__(self, spec: HyperPodSpec) -> list[Finding]:
         """Every finding of this rule alone."""
-        return list(self.find(spec))
+        return list(self.find(spec, self.rule))
 
 
-def checks(rule: Rule) -> Callable[[Callable[[HyperPodSpec], Iterable[Finding]]], Check]:
-    """Make a function of the spec the check of ``rule``."""
+def checks(rule: Rule) -> Callable[[Find], Check]:
+    """Make a function the check of ``rule``."""
     return lambda find: Check(rule=rule, find=find)

@@ -139,7 +139,7 @@ class OpenZfsFileSystem:
     service."""
     data_compression_type: OpenZfsCompression = OpenZfsCompression.LZ4
     record_size_kib: int | None = None
-    """Record size of the root volume, a power of two, 4-4096 KiB. Default: 128."""
+    """Record size of the root volume, a power of two, 4-1024 KiB. Default: 128."""
     kms_key_arn: str | None = None
     """Customer-managed key. Default: the spec's key, else the AWS-managed one."""
     automatic_backup_retention_days: int = 30

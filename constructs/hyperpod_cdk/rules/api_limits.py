@@ -1,0 +1,157 @@
+"""HP100: the API's own limits, read from the service models and never typed here."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import Field, fields, is_dataclass
+from functools import cache
+from typing import Any
+
+from botocore.model import ListShape, Shape, StringShape, StructureShape
+
+from hyperpod_cdk import spec as s
+from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.paths import join
+from hyperpod_cdk.rules.rule import Rule, checks
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.shapes import pattern, shape
+
+# spec classes and the structure that each becomes; a field finds its member by name
+_STRUCTURES: Mapping[type, str] = {
+    s.Cluster: "CreateClusterRequest",
+    s.InstanceGroup: "ClusterInstanceGroupSpecification",
+    s.SlurmConfig: "ClusterSlurmConfig",
+    s.LifeCycleConfig: "ClusterLifeCycleConfig",
+    s.EbsVolume: "ClusterEbsVolumeConfig",
+    s.OverrideVpcConfig: "VpcConfig",
+    s.ExistingNetwork: "VpcConfig",
+    s.SlurmOrchestrator: "ClusterOrchestratorSlurmConfig",
+    s.AccountingDatabase: "ClusterAccountingDatabase",
+    s.Mount: "ClusterFsxLustreConfig",
+    s.ExistingFileSystem: "ClusterFsxLustreConfig",
+}
+# fields with another name than their member, or whose structure is not the class's
+_FIELDS: Mapping[tuple[type, str], tuple[str, str]] = {
+    (s.InstanceGroup, "execution_role_arn"): ("sagemaker", "RoleArn"),
+    (s.OverrideVpcConfig, "subnet_ids"): ("sagemaker", "Subnets"),
+    (s.ExistingSubnet, "subnet_id"): ("sagemaker", "SubnetId"),
+    (s.DataRepositoryAssociation, "data_repository_path"): ("fsx", "ArchivePath"),
+    (s.DataRepositoryAssociation, "file_system_path"): ("fsx", "Namespace"),
+    (s.DataRepositoryAssociation, "imported_file_chunk_size_mib"): ("fsx", "Megabytes"),
+    **{
+        (cls, name): ("fsx", shape_name)
+        for cls in (s.LustreFileSystem, s.OpenZfsFileSystem)
+        for name, shape_name in {
+            "automatic_backup_retention_days": "AutomaticBackupRetentionDays",
+            "daily_automatic_backup_start_time": "DailyTime",
+            "weekly_maintenance_start_time": "WeeklyTime",
+        }.items()
+    },
+}
+_Fault = tuple[str, dict[str, Any]]
+
+# sets that grow, or that the spec has more members of than the API; other rules look at these
+_OPEN = ("ClusterInstanceType", "ClusterNodeProvisioningMode")
+_IN_WORDS = {
+    "[a-zA-Z0-9](-*[a-zA-Z0-9])*": "letters, digits and inner hyphens",
+    "[0-9]+\\.[0-9]+\\.[0-9]+": "three numbers with dots, such as 1.2.3",
+    "/[a-zA-Z0-9._/-]+": "an absolute path of letters, digits, '.', '_', '-' and '/'",
+    "((fs|fc)i?-[0-9a-f]{8,}\\..{4,253})": "a file system's DNS name, fs-….fsx.<region>.amazonaws.com",
+    "^([01]\\d|2[0-3]):?([0-5]\\d)$": "HH:MM in UTC",
+    "^[1-7]:([01]\\d|2[0-3]):?([0-5]\\d)$": "d:HH:MM in UTC, Monday is 1",
+}
+
+
+@checks(
+    Rule(
+        code="HP100",
+        title="a value outside the API's limits",
+        why="the service refuses the request once everything round the cluster is there already",
+        fix="write a value within the limits",
+        source="botocore's models of the SageMaker and FSx APIs",
+    )
+)
+def api_limits(spec: s.HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for cls, name, value, path in _values(spec, ""):
+        limits = _shape_of(cls, name)
+        if limits is not None:
+            yield from (rule.finding(where, **what) for where, what in _outside(value, limits, path))
+
+
+def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:
+    """Every field below a part of the spec that differs from its default."""
+    if is_dataclass(part):
+        for field in fields(part):
+            value = getattr(part, field.name)
+            if not _is_default(value, field):
+                below = join(path, field.name)
+                yield type(part), field.name, value, below
+                yield from _values(value, below)
+    elif isinstance(part, Mapping):
+        for key, value in part.items():
+            yield from _values(value, join(path, key))
+    elif isinstance(part, Sequence) and not isinstance(part, str):
+        for index, value in enumerate(part):
+            yield from _values(value, join(path, index))
+
+
+def _is_default(value: Any, field: Field[Any]) -> bool:
+    return value is None or value == field.default or (field.default == () and not value)
+
+
+@cache
+def _shape_of(cls: type, name: str) -> Shape | None:
+    if (cls, name) in _FIELDS:
+        return shape(*_FIELDS[cls, name])
+    if cls not in _STRUCTURES:
+        return None
+    structure = shape("sagemaker", _STRUCTURES[cls])
+    assert isinstance(structure, StructureShape)
+    members = {member.lower(): found for member, found in structure.members.items()}
+    return members.get(name.replace("_", ""))
+
+
+def _outside(value: Any, limits: Shape, path: str) -> Iterator[_Fault]:
+    if unresolved(value):
+        return
+    if isinstance(limits, ListShape) and isinstance(value, Sequence):
+        yield from _outside_range(len(value), limits, path, "items")
+        for index, item in enumerate(value):
+            yield from _outside(item, limits.member, join(path, index))
+    elif isinstance(limits, StringShape) and isinstance(value, str):
+        yield from _wrong_text(value, limits, path)
+    elif limits.type_name in ("integer", "long") and isinstance(value, int):
+        yield from _outside_range(value, limits, path, "")
+
+
+def _outside_range(number: int, limits: Shape, path: str, unit: str) -> Iterator[_Fault]:
+    low, high = limits.metadata.get("min"), limits.metadata.get("max")
+    if (low is None or number >= low) and (high is None or number <= high):
+        return
+    nearest = low if low is not None and number < low else high
+    allowed = f"{low} to {high} {unit}" if high is not None else f"at least {low} {unit}"
+    message = f"has {number} {unit}" if unit else "is out of range"
+    given = None if unit else number
+    yield path, {"message": message, "given": given, "allowed": allowed.strip(), "nearest": (nearest,)}
+
+
+def _wrong_text(text: str, limits: StringShape, path: str) -> Iterator[_Fault]:
+    if limits.enum:
+        if text not in limits.enum and limits.name not in _OPEN:
+            yield path, {"message": "is not known", "given": text, "allowed": ", ".join(limits.enum)}
+        return
+    low, high = limits.metadata.get("min", 0), limits.metadata.get("max")
+    if len(text) < low or (high is not None and len(text) > high):
+        message = f"is {len(text)} characters long"
+        yield path, {"message": message, "given": text, "allowed": f"{low} to {high} characters"}
+    wanted = limits.metadata.get("pattern")
+    if wanted and text and not pattern(wanted).fullmatch(text):
+        allowed = _IN_WORDS.get(wanted, f"text that matches {wanted}")
+        message = "has characters or a form that is not allowed"
+        nearest = _mended(text, wanted)
+        yield path, {"message": message, "given": text, "allowed": allowed, "nearest": nearest}
+
+
+def _mended(text: str, wanted: str) -> tuple[str, ...]:
+    """The text with what is wrong made hyphens, where that is enough."""
+    mended = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
+    return (mended,) if mended and pattern(wanted).fullmatch(mended) else ()

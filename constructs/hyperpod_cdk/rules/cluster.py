@@ -1,0 +1,108 @@
+"""HP10x: names, tags and times that belong to no group."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.paths import join
+from hyperpod_cdk.rules.rule import Rule, checks
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.log_retention import RETENTION_DAYS
+from hyperpod_cdk.service.shapes import pattern, shape
+from hyperpod_cdk.service.sources import API
+from hyperpod_cdk.spec import HyperPodSpec
+
+_TAGS = 48
+_STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
+
+
+@checks(
+    Rule(
+        code="HP101",
+        title="a stack name or a Region that can not be one",
+        why="CloudFormation refuses the deployment",
+        fix="use a valid name",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html",
+    )
+)
+def stack_name_and_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    rows = (
+        ("stack_name", _STACK_NAME, "a letter, then up to 127 letters, digits and hyphens"),
+        ("region", _REGION, "the name of a Region, such as us-west-2"),
+    )
+    for name, wanted, allowed in rows:
+        value = getattr(spec, name)
+        if value is not None and not unresolved(value) and not wanted.fullmatch(value):
+            yield rule.finding(name, "has another form than it must", given=value, allowed=allowed)
+
+
+@checks(
+    Rule(
+        code="HP102",
+        title="more tags than fit",
+        why="a cluster has at most 50 tags, and two of them record which stack owns it",
+        fix="remove tags; those at the top and those of the cluster count together",
+        source=f"{API}API_CreateCluster.html",
+    )
+)
+def too_many_tags(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    count = len({**spec.tags, **spec.cluster.tags})
+    if count > _TAGS:
+        path = "cluster.tags" if spec.cluster.tags else "tags"
+        yield rule.finding(path, f"makes {count} tags in all", allowed=f"at most {_TAGS}")
+
+
+@checks(
+    Rule(
+        code="HP103",
+        title="a tag with characters or a length that are not allowed",
+        why="the service refuses it; names that begin with aws: are its own",
+        fix="keep keys to 1-128 and values to 256 letters, digits, spaces and _.:/=+-@",
+        source=f"{API}API_Tag.html",
+    )
+)
+def tag_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for where, tags in (("tags", spec.tags), ("cluster.tags", spec.cluster.tags)):
+        yield from _wrong_tags(where, tags, rule)
+
+
+def _wrong_tags(where: str, tags: Mapping[str, str], rule: Rule) -> Iterator[Finding]:
+    for key, value in tags.items():
+        path = join(where, key)
+        if not unresolved(key) and (key.lower().startswith("aws:") or not _fits(key, "TagKey")):
+            yield rule.finding(path, "is no tag key that you may set", given=key)
+        if not unresolved(value) and not _fits(value, "TagValue"):
+            yield rule.finding(path, "has a value that is not allowed", given=value)
+
+
+def _fits(text: str, name: str) -> bool:
+    limits = shape("sagemaker", name).metadata
+    return limits["min"] <= len(text) <= limits["max"] and bool(pattern(limits["pattern"]).fullmatch(text))
+
+
+@checks(
+    Rule(
+        code="HP104",
+        title="a retention that CloudWatch Logs does not know",
+        why="it keeps events for fixed numbers of days only",
+        fix="use one of the nearest values",
+        source="https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html",
+    )
+)
+def log_retention(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, days in (
+        ("log_retention_days", spec.log_retention_days),
+        ("network.flow_logs_retention_days", spec.network.flow_logs_retention_days),
+    ):
+        if unresolved(days) or days in RETENTION_DAYS:
+            continue
+        below = [known for known in RETENTION_DAYS if known < days][-1:]
+        above = [known for known in RETENTION_DAYS if known > days][:1]
+        yield rule.finding(
+            path,
+            "is no retention that CloudWatch Logs offers",
+            given=days,
+            allowed=", ".join(map(str, RETENTION_DAYS)),
+            nearest=(*below, *above),
+        )

@@ -1,0 +1,87 @@
+"""What rules ask of a spec."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.rules.paths import join
+from hyperpod_cdk.spec import (
+    FileSystem,
+    HyperPodSpec,
+    InstanceGroup,
+    LifecycleMode,
+    LustreFileSystem,
+    NodeProvisioningMode,
+    NodeType,
+    OpenZfsFileSystem,
+)
+
+
+def groups(spec: HyperPodSpec) -> Iterator[tuple[str, InstanceGroup]]:
+    """Path and content of every instance group."""
+    for index, group in enumerate(spec.cluster.instance_groups):
+        yield f"cluster.instance_groups[{index}]", group
+
+
+def groups_of(spec: HyperPodSpec, node_type: NodeType) -> list[tuple[str, InstanceGroup]]:
+    """The groups of one Slurm node type."""
+    return [
+        (path, group)
+        for path, group in groups(spec)
+        if group.slurm_config is not None and group.slurm_config.node_type == node_type
+    ]
+
+
+def node_type(group: InstanceGroup) -> NodeType | None:
+    """What the group's nodes are in Slurm, None if nothing is said."""
+    return group.slurm_config.node_type if group.slurm_config else None
+
+
+def lifecycle_mode(spec: HyperPodSpec, group: InstanceGroup) -> LifecycleMode:
+    """The group's own mode, else the spec's."""
+    return group.lifecycle_mode or spec.lifecycle.mode
+
+
+def is_continuous(spec: HyperPodSpec) -> bool:
+    """Whether nodes come up one by one."""
+    return spec.cluster.node_provisioning_mode == NodeProvisioningMode.CONTINUOUS
+
+
+def file_systems(spec: HyperPodSpec) -> Iterator[tuple[str, FileSystem]]:
+    """Path and content of every file system, created or existing."""
+    for name, file_system in spec.storage.items():
+        yield join("storage", name), file_system
+
+
+def new_lustre(spec: HyperPodSpec) -> Iterator[tuple[str, LustreFileSystem]]:
+    """Path and content of the Lustre file systems to create."""
+    for path, file_system in file_systems(spec):
+        if isinstance(file_system, LustreFileSystem) and file_system.existing is None:
+            yield path, file_system
+
+
+def new_openzfs(spec: HyperPodSpec) -> Iterator[tuple[str, OpenZfsFileSystem]]:
+    """Path and content of the OpenZFS file systems to create."""
+    for path, file_system in file_systems(spec):
+        if isinstance(file_system, OpenZfsFileSystem) and file_system.existing is None:
+            yield path, file_system
+
+
+def zone_ids(spec: HyperPodSpec) -> list[str]:
+    """Zone ids of the network, the default first; of an existing one, those that its subnets name."""
+    if spec.network.existing is None:
+        return list(spec.network.availability_zone_ids)
+    named = (subnet.availability_zone_id for subnet in spec.network.existing.subnets)
+    return list(dict.fromkeys(zone for zone in named if zone))
+
+
+def named_zones(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
+    """Path and id of every zone that a group or a file system names for itself."""
+    for path, group in groups(spec):
+        place = group.override_vpc_config
+        if place and place.availability_zone_id:
+            yield f"{path}.override_vpc_config.availability_zone_id", place.availability_zone_id
+    for path, lustre in new_lustre(spec):
+        if lustre.availability_zone_id:
+            yield f"{path}.availability_zone_id", lustre.availability_zone_id
+    for path, openzfs in new_openzfs(spec):
+        for index, zone in enumerate(openzfs.availability_zone_ids):
+            yield f"{path}.availability_zone_ids[{index}]", zone
