@@ -35,7 +35,9 @@ class InstanceType:
 @cache
 def catalogue() -> Mapping[str, InstanceType]:
     """Every known type by its ``ml.`` name; source and date come with each row."""
-    data = json.loads(files("hyperpod_cdk.service").joinpath("instance_types.json").read_text(encoding="utf-8"))
+    data = json.loads(
+        files("hyperpod_cdk.service").joinpath("instance_types.json").read_text(encoding="utf-8")
+    )
     rows = (dict(zip(data["columns"], row, strict=True)) for row in data["rows"])
     return {row["name"]: _instance_type(row, data) for row in rows}
 
