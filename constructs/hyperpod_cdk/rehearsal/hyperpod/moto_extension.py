@@ -1,0 +1,113 @@
+"""moto's SageMaker with the emulated HyperPod service in it.
+
+moto finds the handler of a request in ``moto.sagemaker.urls.url_paths``, in-process and behind its server
+alike; :func:`install` puts a subclass of moto's handler there. The service of an account and Region lives
+on moto's backend object, so a reset of moto takes it away with everything else.
+"""
+
+import json
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from moto.core.common_types import TYPE_RESPONSE
+from moto.core.request import Request
+from moto.core.responses import ActionResult
+from moto.core.utils import camelcase_to_underscores
+from moto.sagemaker import urls
+from moto.sagemaker.models import SageMakerModelBackend
+from moto.sagemaker.responses import SageMakerResponse
+
+from hyperpod_cdk.rehearsal.hyperpod import tags
+from hyperpod_cdk.rehearsal.hyperpod.aws import Account
+from hyperpod_cdk.rehearsal.hyperpod.errors import ServiceError
+from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS
+from hyperpod_cdk.rehearsal.hyperpod.service import HyperPodService
+
+_ATTRIBUTE = "_hyperpod_service"
+_creation = Lock()
+
+
+class HyperPodResponse(SageMakerResponse):
+    """moto's SageMaker handler, with the operations of :data:`.OPERATIONS` and tags of clusters."""
+
+    def parse_parameters(self, request: Request) -> None:
+        """Leave the body of our operations as it came, since moto's parser forgives what AWS refuses."""
+        if self._get_action() not in OPERATIONS:
+            super().parse_parameters(request)
+
+    def answer(self, operation: str) -> ActionResult | TYPE_RESPONSE:
+        """Let the emulated service answer.
+
+        Args:
+            operation: name as in the API.
+        """
+        hyperpod = service(self.current_account, self.region)
+        try:
+            return ActionResult(hyperpod.call(operation, self._json_body()))
+        except ServiceError as error:
+            return _error(error)
+
+    def add_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
+        """AddTags: on a cluster here, on everything else in moto."""
+        return self._on_cluster(tags.add_tags, super().add_tags)
+
+    def list_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
+        """ListTags: of a cluster here, of everything else in moto."""
+        return self._on_cluster(tags.list_tags, super().list_tags)
+
+    def delete_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
+        """DeleteTags: on a cluster here, on everything else in moto."""
+        return self._on_cluster(tags.delete_tags, super().delete_tags)
+
+    def _on_cluster(
+        self, ours: Callable[[HyperPodService, Any], Any], theirs: Callable[[], ActionResult]
+    ) -> ActionResult | TYPE_RESPONSE:
+        body = self._json_body()
+        if not tags.is_about_cluster(body):
+            return theirs()
+        try:
+            return ActionResult(ours(service(self.current_account, self.region), body))
+        except ServiceError as error:
+            return _error(error)
+
+    def _json_body(self) -> Any:
+        return json.loads(self.body or "{}")
+
+
+def install() -> None:
+    """Extend moto, in this process, in-process mocks and servers alike; a second call changes nothing."""
+    urls.url_paths["{0}/$"] = HyperPodResponse.dispatch
+
+
+def service(account_id: str = "123456789012", region: str = "us-west-2") -> HyperPodService:
+    """Give the emulated service of an account and Region, which begins empty after a reset of moto.
+
+    Args:
+        account_id: 12 digits; the default is moto's own.
+        region: for example ``us-west-2``.
+    """
+    backend: SageMakerModelBackend = Account(account_id, region).sagemaker
+    with _creation:
+        found: HyperPodService | None = vars(backend).get(_ATTRIBUTE)
+        if found is None:
+            found = HyperPodService(account_id, region)
+            setattr(backend, _ATTRIBUTE, found)
+            vars(backend)["clusters"] = tags.ClusterTable(found)
+    return found
+
+
+def _error(error: ServiceError) -> TYPE_RESPONSE:
+    headers = {"x-amzn-errortype": error.code, "status": error.status}
+    return error.status, headers, json.dumps({"__type": error.code, "message": error.message})
+
+
+def _method(operation: str) -> Callable[[HyperPodResponse], ActionResult | TYPE_RESPONSE]:
+    def answer(self: HyperPodResponse) -> ActionResult | TYPE_RESPONSE:
+        return self.answer(operation)
+
+    return answer
+
+
+for _operation in OPERATIONS:  # moto looks an operation up by the method's name
+    setattr(HyperPodResponse, camelcase_to_underscores(_operation), _method(_operation))
