@@ -16,5 +16,7 @@ NODE_SERVICES: Mapping[str, str] = {
     "logs": "lifecycle and health-monitoring logs",
     "monitoring": "metrics of the cluster",
 }
-"""Services that every Slurm node calls, and why. S3 is reached through a gateway endpoint; file systems lie in
-the VPC and are mounted by address, so that they need none."""
+"""Services that every Slurm node calls, and why.
+
+S3 is reached through a gateway endpoint; file systems lie in the VPC and need none to be mounted.
+"""

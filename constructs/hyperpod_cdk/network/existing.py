@@ -45,9 +45,7 @@ class ExistingHyperPodNetwork(Construct):
                 by_zone.setdefault(given.availability_zone_id, []).append(subnet)
         self.subnets_by_zone: Mapping[str, Sequence[ec2.ISubnet]] = by_zone
         self.availability_zone_ids: Sequence[str] = tuple(by_zone)
-        self.route_table_ids: Sequence[str] = tuple(
-            dict.fromkeys(subnet.route_table_id for subnet in subnets if subnet.route_table_id)
-        )
+        self._route_tables = {subnet.subnet_id: subnet.route_table_id for subnet in subnets}
         self.security_groups: Sequence[ec2.ISecurityGroup] = tuple(
             ec2.SecurityGroup.from_security_group_id(self, f"SecurityGroup{index}", group_id)
             for index, group_id in enumerate(security_group_ids, start=1)
@@ -75,6 +73,23 @@ class ExistingHyperPodNetwork(Construct):
                 self.node.path, ["vpc_id is needed, since something is created in this network; got: none"]
             )
         return self._vpc
+
+    @property
+    def route_table_ids(self) -> Sequence[str]:
+        """Route tables of the subnets.
+
+        Raises:
+            ConstructError: That of a subnet is unknown.
+        """
+        unknown = [subnet for subnet, table in self._route_tables.items() if not table]
+        refuse(
+            self.node.path,
+            [
+                f"route_table_id is needed for subnet {subnet}, since routes go there; got: none"
+                for subnet in unknown
+            ],
+        )
+        return tuple(dict.fromkeys(table for table in self._route_tables.values() if table))
 
     def reach(self, *services: str) -> None:
         """Nothing to do: ways out of an existing network are its owner's."""

@@ -45,7 +45,8 @@ class InternetAccess(Construct):
     Args:
         vpc: The VPC.
         private: Private subnets by zone id; each gets a default route.
-        public: Public subnets by zone id; each gets a NAT gateway, the first also for zones without one.
+        public: Public subnets by zone id, in the same order.
+        natted_zones: How many of the zones have a NAT gateway; the first's is for those without. None: all.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class InternetAccess(Construct):
         vpc: ec2.CfnVPC,
         private: Mapping[str, Subnet],
         public: Mapping[str, Subnet],
+        natted_zones: int | None,
     ) -> None:
         super().__init__(scope, construct_id)
         name = [CfnTag(key="Name", value=self.node.path)]
@@ -63,7 +65,7 @@ class InternetAccess(Construct):
         self.attachment = ec2.CfnVPCGatewayAttachment(
             self, "Attachment", vpc_id=vpc.ref, internet_gateway_id=self.internet_gateway.ref
         )
-        gateways = {zone: self._nat_gateway(subnet) for zone, subnet in public.items()}
+        gateways = {zone: self._nat_gateway(public[zone]) for zone in list(public)[:natted_zones]}
         self.nat_gateways: Sequence[ec2.CfnNatGateway] = tuple(gateways.values())
         for zone, subnet in private.items():
             ec2.CfnRoute(

@@ -35,7 +35,7 @@ class IHyperPodNetwork(Protocol):
 
     @property
     def route_table_ids(self) -> Sequence[str]:
-        """Route tables of the private subnets, as far as they are known."""
+        """Route tables of the private subnets. Raises ConstructError where an existing network lacks one."""
 
     @property
     def internet(self) -> bool:

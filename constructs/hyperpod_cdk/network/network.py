@@ -23,7 +23,6 @@ from hyperpod_cdk.spec import ExistingSubnet, InstanceGroup, NatGateways
 NATTED_ZONES: Mapping[NatGateways, int | None] = {
     NatGateways.ONE: 1,
     NatGateways.PER_ZONE: None,
-    NatGateways.NONE: 0,
 }
 """How many of the zones, from the first, have a NAT gateway; None: all."""
 
@@ -72,9 +71,8 @@ class HyperPodNetwork(Construct):
         self.internet = nat_gateways is not NatGateways.NONE
         self.cfn_vpc = self._vpc(cidr)
         self.private_subnets: Mapping[str, Subnet] = self._subnets("Private", layout.private)
-        natted = zones[: NATTED_ZONES[nat_gateways]]
-        self.public_subnets: Mapping[str, Subnet] = self._subnets(
-            "Public", {zone: layout.public[zone] for zone in natted}
+        self.public_subnets: Mapping[str, Subnet] = (
+            self._subnets("Public", layout.public) if self.internet else {}
         )
         self.internet_access: InternetAccess | None = None
         if self.internet:
@@ -84,6 +82,7 @@ class HyperPodNetwork(Construct):
                 vpc=self.cfn_vpc,
                 private=self.private_subnets,
                 public=self.public_subnets,
+                natted_zones=NATTED_ZONES[nat_gateways],
             )
         self.vpc = self._imported()
         self.subnets: Sequence[ec2.ISubnet] = tuple(

@@ -1,0 +1,200 @@
+"""ExecutionRole: what the nodes of an instance group may do."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import jsii
+from aws_cdk import Aws
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.access import permissions
+from hyperpod_cdk.nag import acknowledge
+
+
+class IExecutionRole(Protocol):
+    """A role made here (`ExecutionRole`) or an existing one (`ExecutionRole.from_role_arn`)."""
+
+    @property
+    def role(self) -> iam.IRole:
+        """The role."""
+
+    @property
+    def role_arn(self) -> str:
+        """Its ARN."""
+
+    @property
+    def policy_dependencies(self) -> Sequence[IDependable]:
+        """What must be there before a node may use the role, and outlive the nodes."""
+
+
+@jsii.implements(iam.IGrantable)
+class ExecutionRole(Construct):
+    """Role of an instance group's nodes: the service's managed policy, and no more than what is used.
+
+    Args:
+        lifecycle_bucket: Bucket whose objects the nodes read. Default: none beyond ``sagemaker-*``.
+        vpc: Nodes lie in a VPC, where the service manages their network interfaces with this role. Default:
+            yes.
+        lustre: Nodes mount FSx for Lustre and check over which network. Default: no.
+        volume_keys: Customer-managed keys of EBS volumes. Default: none.
+        secrets: Secrets that nodes read. Default: none.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        lifecycle_bucket: s3.IBucket | None = None,
+        vpc: bool = True,
+        lustre: bool = False,
+        volume_keys: Sequence[kms.IKey] = (),
+        secrets: Sequence[secretsmanager.ISecret] = (),
+    ) -> None:
+        super().__init__(scope, construct_id)
+        managed = iam.ManagedPolicy.from_aws_managed_policy_name(permissions.MANAGED_POLICY)
+        self._role = iam.Role(
+            self,
+            "Resource",
+            assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
+            managed_policies=[managed],
+            description="Nodes of a HyperPod instance group",
+        )
+        finding = (
+            f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{permissions.MANAGED_POLICY}]"
+        )
+        acknowledge(self._role, {finding: "the policy that the service names for the nodes of a cluster"})
+        self._policy: iam.ManagedPolicy | None = None
+        self._statements: dict[str, iam.PolicyStatement] = {}
+        if vpc:
+            self._allow_network()
+        if lustre:
+            self._allow("DescribeFileSystems", permissions.DESCRIBE_FILE_SYSTEMS, ["*"])
+        if lifecycle_bucket is not None:
+            self.grant_read_bucket(lifecycle_bucket)
+        for key in volume_keys:
+            self.grant_use_volume_key(key)
+        for secret in secrets:
+            self.grant_read_secret(secret)
+
+    @staticmethod
+    def from_role_arn(
+        scope: Construct, construct_id: str, role_arn: str, *, mutable: bool = False
+    ) -> "ExistingExecutionRole":
+        """A role that is already there.
+
+        Args:
+            role_arn: Its ARN.
+            mutable: Let grants add policies to it. Default: no, its permissions are its owner's.
+        """
+        return ExistingExecutionRole(scope, construct_id, role_arn=role_arn, mutable=mutable)
+
+    @property
+    def role(self) -> iam.IRole:
+        """The role."""
+        return self._role
+
+    @property
+    def role_arn(self) -> str:
+        """Its ARN."""
+        return self._role.role_arn
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The role, as what other constructs grant to."""
+        return self._role
+
+    @property
+    def policy(self) -> iam.ManagedPolicy | None:
+        """The policy with everything beyond the service's managed one; None while there is nothing."""
+        return self._policy
+
+    @property
+    def policy_dependencies(self) -> Sequence[IDependable]:
+        """The role and all its policies, those of later grants included."""
+        return (self,)
+
+    def grant_read_bucket(self, bucket: s3.IBucket, prefix: str = "") -> None:
+        """Read objects of a bucket, and decrypt them if the bucket has a customer-managed key.
+
+        Args:
+            prefix: Only those whose key begins so. Default: all.
+        """
+        self._allow("ListBucket", permissions.LIST_BUCKET, [bucket.bucket_arn])
+        self._allow("ReadObjects", permissions.READ_OBJECTS, [bucket.arn_for_objects(f"{prefix}*")])
+        if bucket.encryption_key is not None:
+            self._allow("DecryptObjects", permissions.DECRYPT, [bucket.encryption_key.key_arn])
+
+    def grant_use_volume_key(self, key: kms.IKey) -> None:
+        """Encrypt EBS volumes with a key."""
+        self._allow("UseVolumeKey", permissions.USE_VOLUME_KEY, [key.key_arn])
+
+    def grant_read_secret(self, secret: secretsmanager.ISecret) -> None:
+        """Read a secret, and decrypt it if it has a customer-managed key."""
+        self._allow("ReadSecret", permissions.READ_SECRET, [secret.secret_arn])
+        if secret.encryption_key is not None:
+            self._allow("DecryptSecret", permissions.DECRYPT, [secret.encryption_key.key_arn])
+
+    def grant_ecr_pull(self, repository: ecr.IRepository | None = None) -> None:
+        """Pull container images.
+
+        Args:
+            repository: Only of this repository. Default: any of this account and Region.
+        """
+        self._allow("LogInToEcr", permissions.ECR_LOGIN, ["*"])
+        everywhere = _arn("ecr", "repository/*")
+        self._allow(
+            "PullImages", permissions.ECR_PULL, [repository.repository_arn if repository else everywhere]
+        )
+
+    def _allow_network(self) -> None:
+        interfaces = _arn("ec2", "network-interface/*")
+        # Subnets and groups of a shared VPC belong to its owner's account, the instances to the service's.
+        places = [_arn("ec2", f"{kind}/*", account="*") for kind in ("security-group", "subnet")]
+        instances = _arn("ec2", "instance/*", account="*")
+        self._allow("DescribeNetwork", permissions.DESCRIBE_NETWORK, ["*"])
+        self._allow("CreateInterface", permissions.CREATE_INTERFACE, [interfaces, *places])
+        self._allow("ChangeInterface", permissions.CHANGE_INTERFACE, [interfaces])
+        self._allow("DetachInterface", permissions.DETACH_INTERFACE, [interfaces, instances])
+        self._allow("TagInterface", permissions.TAG_INTERFACE, [interfaces])
+
+    def _allow(self, sid: str, actions: Sequence[str], resources: Sequence[str]) -> None:
+        """Add to the policy; a statement of the same purpose gets further resources."""
+        if sid in self._statements:
+            self._statements[sid].add_resources(*resources)
+            return
+        statement = iam.PolicyStatement(sid=sid, actions=list(actions), resources=list(resources))
+        self._statements[sid] = statement
+        if self._policy is None:
+            self._policy = iam.ManagedPolicy(
+                self,
+                "Policy",
+                roles=[self._role],
+                description="What the nodes of a HyperPod instance group use",
+                statements=[statement],
+            )
+        else:
+            self._policy.add_statements(statement)
+
+
+class ExistingExecutionRole(Construct):
+    """A role that is already there; arguments as of `ExecutionRole.from_role_arn`."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, role_arn: str, mutable: bool = False) -> None:
+        super().__init__(scope, construct_id)
+        self.role: iam.IRole = iam.Role.from_role_arn(self, "Resource", role_arn, mutable=mutable)
+        self.role_arn = role_arn
+
+    @property
+    def policy_dependencies(self) -> Sequence[IDependable]:
+        """Policies that grants have added to the role."""
+        return (self,)
+
+
+def _arn(service: str, resource: str, *, account: str = Aws.ACCOUNT_ID) -> str:
+    return f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{account}:{resource}"
