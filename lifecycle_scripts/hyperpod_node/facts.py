@@ -184,7 +184,7 @@ def describe(
         raise NodeError(
             f"the instance group {group} is in {mode} mode, which starts {HOOK_OF_MODE[mode]}.sh, "
             f"but {hook}.sh was started",
-            advice="LifeCycleConfig of the group and config.json come from different deployments: deploy again",
+            advice="LifeCycleConfig and config.json come from different deployments: deploy again",
         )
     if mode == "legacy":
         return _describe_legacy(cluster, instance, config, root=root, directory=directory)

@@ -1,7 +1,7 @@
 """Home directories on a file system that hundreds of nodes write to at the same time.
 
-Everything here is a mkdir or a rename, which exactly one node wins; and nothing follows a symbolic link that a
-user may have put there, since these scripts run as root again on every replaced node.
+Everything here is a mkdir or a rename, which exactly one node wins; and nothing follows a symbolic link that
+a user may have put there, since these scripts run as root again on every replaced node.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def on_shared(context: Context, path: str) -> bool:
 
 
 def set_home(context: Context, owner: Account, home: str) -> None:
-    """Change where a user's home is said to be; usermod refuses while the user has processes, so it is retried."""
+    """Record a user's home; usermod refuses while the user has processes, so it is retried."""
     if owner.home != home:
         context.commands.run(
             "usermod",
@@ -168,10 +168,8 @@ def draft_within(
 ) -> str:
     """Write a file of this node's own name next to its final place, and return that name."""
     draft = f".{name}.{context.node.instance.instance_id}"
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(draft, dir_fd=directory)
-    except FileNotFoundError:
-        pass
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=directory)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)

@@ -25,7 +25,7 @@ from hyperpod_node.runner import StepResult, failure, run_steps
 HOOKS = ("on_create", "on_init_complete")
 TIME_SCALE_VARIABLE = "HYPERPOD_CDK_TIME_SCALE"
 FACTS = "facts"
-# The network interface in the customer's VPC may come up after the scripts started (peers' scripts give it 10 min).
+# The interface in the customer's VPC may come up after the scripts started; peers' scripts give it 10 min.
 FACTS_LIMIT_SECONDS = 300.0
 FACTS_ADVICE = (
     "compare `ip address` with resource_config.json on the node; when they differ, the service described "

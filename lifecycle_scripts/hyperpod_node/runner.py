@@ -1,4 +1,4 @@
-"""Runs steps that are described as data: which node they are for, what they may take, what their failure means."""
+"""Runs steps described as data: which node they are for, what they may take, what their failure means."""
 
 from __future__ import annotations
 
@@ -131,9 +131,7 @@ def _attempt(step: Step, context: Context) -> StepResult:
     except Exception as error:
         for line in traceback.format_exc().splitlines():
             context.log.line(line, step=step.name)
-        return failure(
-            step.name, NodeError(f"{type(error).__name__}: {error}"), advice=step.advice or BUG_ADVICE
-        )
+        return failure(step.name, NodeError(f"{type(error).__name__}: {error}"), advice=BUG_ADVICE)
 
 
 def failure(name: str, error: NodeError, *, advice: str = "") -> StepResult:

@@ -24,7 +24,7 @@ OPTIONS = {
     "OPENZFS": f"nfsvers=4.2,nconnect=16,rsize=1048576,wsize=1048576,timeo=600,hard,noatime,{SYSTEMD}",
 }
 FSTAB_TYPES = {"LUSTRE": "lustre", "OPENZFS": "nfs"}
-# The unit that brings Lustre over EFA up; without the order the file system comes up on TCP (field report 99).
+# Brings Lustre over EFA up; mounted before it, the file system comes up on TCP (field report 99).
 EFA_UNIT = "configure-efa-fsx-lustre-client.service"
 PORTS = {
     "LUSTRE": "TCP 988 and 1018-1023 between the nodes' and the file system's security groups, both ways",

@@ -37,17 +37,7 @@ def wait_for_network(context: Context) -> str:
 
 def _imds(context: Context) -> None:
     header = "X-aws-ec2-metadata-token-ttl-seconds: 60"
-    options = (
-        "--silent",
-        "--show-error",
-        "--fail",
-        "--noproxy",
-        "*",
-        "--connect-timeout",
-        "2",
-        "--max-time",
-        "5",
-    )
+    options = ("--silent", "--show-error", "--fail", "--noproxy", "*", "--max-time", "5")
     try:
         # the token is a credential: it goes nowhere
         context.commands.run("curl", *options, "-o", "/dev/null", "-X", "PUT", "-H", header, IMDS_TOKEN)

@@ -1,4 +1,4 @@
-"""Keeps the kernel and the Lustre client as the image has them: a new kernel has no Lustre module to match."""
+"""Keeps kernel and Lustre client as the image has them: a new kernel has no Lustre module to match."""
 
 from __future__ import annotations
 

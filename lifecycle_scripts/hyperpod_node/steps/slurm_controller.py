@@ -11,7 +11,7 @@ from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
 
-# The service's agent writes slurm.conf while lifecycle scripts run; peers give it 60 s and then go on without.
+# The service's agent writes slurm.conf meanwhile; peers give it 60 s and then go on without.
 CONF_LIMIT_SECONDS = 600
 DAEMON_LIMIT_SECONDS = 180
 DATABASE = "slurm_acct_db"
@@ -25,7 +25,7 @@ def wait_for_configuration(context: Context) -> str:
     """Wait until slurm.conf names this node."""
     if context.node.multi_head:
         raise NodeError(
-            "slurm_configurations asks for several controllers on one database, which these scripts do not set up",
+            "slurm_configurations asks for several controllers, which these scripts do not set up",
             advice="use one controller and leave slurm_configurations out",
         )
     address = context.node.instance.address
@@ -168,6 +168,5 @@ def _clusters(context: Context) -> list[str]:
 
 def _ping(context: Context) -> None:
     done = context.commands.run("scontrol", "ping", accept=(0, 1))
-    # "Slurmctld(primary) at ip-10-1-0-4 is UP"
     if not re.search(r"\bUP\b", done.text):
         raise NotYetError(done.text or "scontrol ping prints nothing")

@@ -8,10 +8,10 @@ from hyperpod_node.context import Context
 from hyperpod_node.errors import NotYetError
 
 CONTROLLER_LIMIT_SECONDS = 300
-# A controller that sets its database up took 76 s in peers' scripts, and may itself wait 600 s for slurm.conf.
+# A controller that sets its database up took 76 s with peers' scripts, and may wait 600 s for slurm.conf.
 FETCH_LIMIT_SECONDS = 900
 DROP_IN = "/etc/systemd/system/slurmd.service.d/hyperpod-cdk.conf"
-# slurmd gives up after about a minute without a controller; systemd then starts it again, for as long as it takes.
+# slurmd gives up after about a minute without a controller; systemd then starts it again, without end.
 RESTART = "Restart=on-failure\nRestartSec=5\n"
 ADVICE = (
     "see `journalctl -u slurmd` here and whether slurmctld runs on the controller; "

@@ -1,0 +1,5 @@
+"""Stand-ins for the commands that node scripts call, acting on a temporary root instead of the machine.
+
+Each call is a process of its own, so they import next to nothing: among themselves they import relatively, and
+are started without the packages above them.
+"""
