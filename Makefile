@@ -27,6 +27,7 @@ $(BIN)/python:
 $(VENV)/.runtime: requirements.txt pyproject.toml | $(BIN)/python
 	@echo "installing the Python packages (about a minute, once)"
 	$(BIN)/python -m pip install -q -r requirements.txt
+	$(BIN)/python -m pip install -q --no-deps -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
@@ -41,7 +42,7 @@ node_modules/.installed: package-lock.json $(VENV)/.runtime
 setup: $(VENV)/.dev node_modules/.installed
 
 rehearse: $(VENV)/.runtime node_modules/.installed
-	@PYTHONPATH=constructs python -m hyperpod_cdk rehearse $(CONFIG) $(if $(KEEP),--keep) $(if $(FAULT),--fault $(FAULT))
+	@hyperpod-cdk rehearse $(CONFIG) $(if $(KEEP),--keep) $(if $(FAULT),--fault $(FAULT))
 
 test: setup
 	python -m pytest
@@ -50,7 +51,7 @@ lint: setup
 	ruff format --check .
 	ruff check .
 	mypy
-	lint-imports
+	PYTHONPATH=lifecycle_scripts lint-imports --no-cache
 	shellcheck $$(git ls-files '*.sh' .ci/run)
 
 format: setup

@@ -1,0 +1,66 @@
+"""Times two commands as whole processes, in turn, so that a machine's drift meets both alike."""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ROUNDS = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """Wall-clock seconds of one command."""
+
+    name: str
+    seconds: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        """The figure to quote."""
+        return statistics.median(self.seconds)
+
+    def to_json(self) -> dict[str, float | str]:
+        """Minimum, median and maximum, in seconds."""
+        return {
+            "name": self.name,
+            "min": round(min(self.seconds), 3),
+            "median": round(self.median, 3),
+            "max": round(max(self.seconds), 3),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two apps, and how much longer the first may take."""
+
+    title: str
+    first: Sequence[str]
+    second: Sequence[str]
+    goal: float
+
+    def measure(self, rounds: int = ROUNDS) -> tuple[Timing, Timing]:
+        """Time both, after one uncounted run each."""
+        seconds: tuple[list[float], list[float]] = ([], [])
+        for number in range(rounds + 1):
+            for taken, command in zip(seconds, (self.first, self.second), strict=True):
+                taken_now = _run(command)
+                print(".", end="", flush=True)
+                if number:
+                    taken.append(taken_now)
+        print()
+        return (
+            Timing(name=" ".join(self.first), seconds=seconds[0]),
+            Timing(name=" ".join(self.second), seconds=seconds[1]),
+        )
+
+
+def _run(app: Sequence[str]) -> float:
+    name, *arguments = app
+    with tempfile.TemporaryDirectory() as out:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", f"benchmarks.apps.{name}", out, *arguments], check=True)
+        return time.perf_counter() - start

@@ -1,0 +1,281 @@
+"""HyperPodCluster: the cluster as a construct."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.access import ExecutionRole
+from hyperpod_cdk.checking import annotate, checked
+from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
+from hyperpod_cdk.cluster.nodes import node_config
+from hyperpod_cdk.cluster.provider import ClusterProvider
+from hyperpod_cdk.cluster.request import (
+    ClusterResources,
+    GroupResources,
+    VpcPlacement,
+    create_cluster_request,
+    provisioning_parameters,
+)
+from hyperpod_cdk.lifecycle import LifecycleBucket, LifecycleScripts
+from hyperpod_cdk.network import IHyperPodNetwork
+from hyperpod_cdk.spec import (
+    Cluster,
+    ExistingNetwork,
+    ExistingSubnet,
+    HyperPodSpec,
+    InstanceGroup,
+    Lifecycle,
+    LifeCycleConfig,
+    LifecycleMode,
+    Network,
+    NodeType,
+)
+
+RESOURCE_TYPE = "Custom::HyperPodCluster"
+# Released formats of the resource's properties stay readable: a stack may be deleted by a newer handler.
+_FORMAT = "1"
+
+
+class HyperPodCluster(ClusterBase):
+    """An Amazon SageMaker HyperPod cluster orchestrated by Slurm."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: Cluster,
+        network: IHyperPodNetwork,
+        lifecycle: Lifecycle | None = None,
+        lifecycle_bucket: LifecycleBucket | None = None,
+        execution_roles: Mapping[str, iam.IRole] | None = None,
+        depends_on: Sequence[IDependable] = (),
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        encryption_key: kms.IKey | None = None,
+    ) -> None:
+        """Make the cluster, the roles of its groups and the node scripts.
+
+        Args:
+            cluster: what the cluster is; every mount filled in by a storage construct's ``mount()``.
+            network: where its nodes live.
+            lifecycle: mode, users and extra files of the node scripts. Default: extension mode, no users.
+            lifecycle_bucket: bucket of the node scripts. Default: a new one.
+            execution_roles: roles by group name. Default: one is made for every group that names none.
+            depends_on: further constructs that must be there before the cluster. Default: none.
+            log_retention: of the log groups made here. Default: 3 months.
+            encryption_key: for a bucket and log groups made here. Default: AWS-managed keys.
+
+        Raises:
+            SpecError: the spec breaks rules; every finding is in it.
+        """
+        super().__init__(scope, construct_id)
+        annotate(self, checked(_as_spec(cluster, network, lifecycle or Lifecycle())))
+        self._spec = cluster
+        self._network = network
+        self._lifecycle = lifecycle or Lifecycle()
+        self._encryption_key = encryption_key
+        name = cluster.cluster_name or cdk.Names.unique_resource_name(self, max_length=63, separator="-")
+
+        self.lifecycle_bucket = lifecycle_bucket
+        """Bucket of the node scripts; None when no group's scripts are deployed here."""
+        if lifecycle_bucket is None and any(
+            self._deploys_scripts(group) for group in cluster.instance_groups
+        ):
+            self.lifecycle_bucket = LifecycleBucket(
+                self,
+                "Lifecycle",
+                encryption_key=encryption_key,
+                removal_policy=self._lifecycle.bucket_removal_policy,
+            )
+        self.lifecycle_scripts = self._scripts()
+        """The node scripts' deployment; None when no group's scripts are deployed here."""
+        self.execution_roles: dict[str, ExecutionRole] = {}
+        """Roles made here, by group name."""
+        role_arns = {
+            group.instance_group_name: self._execution_role_arn(group, execution_roles or {})
+            for group in cluster.instance_groups
+        }
+        self.request = create_cluster_request(cluster, self._resources(name, role_arns))
+        """The CreateCluster request, in the API's own words."""
+        self.provider = ClusterProvider(
+            self,
+            "Provider",
+            cluster_name=name,
+            execution_role_arns=list(dict.fromkeys(role_arns.values())),
+            custom_images=any(group.image_id for group in cluster.instance_groups),
+            training_plan_arns=[g.training_plan_arn for g in cluster.instance_groups if g.training_plan_arn],
+            log_retention=log_retention,
+            encryption_key=encryption_key,
+        )
+        self.resource = cdk.CustomResource(
+            self,
+            "Resource",
+            service_token=self.provider.service_token,
+            resource_type=RESOURCE_TYPE,
+            properties={"Format": _FORMAT, "Request": self.request},
+        )
+        self.resource.node.add_dependency(
+            network,
+            *self.execution_roles.values(),
+            *([self.lifecycle_scripts] if self.lifecycle_scripts else []),
+            *depends_on,
+        )
+        self.cluster_name = self.resource.ref
+        self.cluster_arn = self.resource.get_att_string("ClusterArn")
+        self.cluster_id = self.resource.get_att_string("ClusterId")
+        self.log_group_name = self.resource.get_att_string("LogGroupName")
+        self.controller_ssm_target = self.resource.get_att_string("ControllerSsmTarget")
+        """Target of ``aws ssm start-session``: the controller."""
+
+    @staticmethod
+    def from_cluster_attributes(
+        scope: Construct, construct_id: str, *, cluster_name: str, cluster_arn: str
+    ) -> IHyperPodCluster:
+        """Refer to a cluster that is already there.
+
+        Args:
+            scope: where it hangs in the tree.
+            construct_id: its name there.
+            cluster_name: the cluster's name.
+            cluster_arn: ``arn:…:cluster/<id>``; its end is the id, not the name.
+        """
+        return ImportedCluster(scope, construct_id, cluster_name=cluster_name, cluster_arn=cluster_arn)
+
+    def _mode(self, group: InstanceGroup) -> LifecycleMode:
+        return group.lifecycle_mode or self._lifecycle.mode
+
+    def _deploys_scripts(self, group: InstanceGroup) -> bool:
+        return group.life_cycle_config is None and self._mode(group) is not LifecycleMode.AMI
+
+    def _scripts(self) -> LifecycleScripts | None:
+        if self.lifecycle_bucket is None:
+            return None
+        modes = {group.instance_group_name: self._mode(group) for group in self._spec.instance_groups}
+        extra = self._lifecycle.extra_files
+        return LifecycleScripts(
+            self,
+            "Scripts",
+            bucket=self.lifecycle_bucket,
+            config=node_config(self._spec, self._lifecycle, modes),
+            provisioning_parameters=(
+                provisioning_parameters(self._spec) if LifecycleMode.LEGACY in modes.values() else None
+            ),
+            extra_files=Path(extra) if extra else None,
+        )
+
+    def _execution_role_arn(self, group: InstanceGroup, given: Mapping[str, iam.IRole]) -> str:
+        name = group.instance_group_name
+        if group.execution_role_arn:
+            return group.execution_role_arn
+        if name in given:
+            return given[name].role_arn
+        role = ExecutionRole(
+            self,
+            f"Role-{name}",
+            lifecycle_bucket=self.lifecycle_bucket.bucket if self.lifecycle_bucket else None,
+            lustre=any(mount.file_system_type == "LUSTRE" for mount in group.mounts),
+            volume_keys=self._volume_keys(group),
+            secrets=self._secrets(group),
+        )
+        if group.life_cycle_config:
+            source = urlsplit(group.life_cycle_config.source_s3_uri)
+            bucket = s3.Bucket.from_bucket_name(self, f"Source-{name}", source.netloc)
+            role.grant_read_bucket(bucket, source.path.lstrip("/"))
+        self.execution_roles[name] = role
+        return role.role_arn
+
+    def _volume_keys(self, group: InstanceGroup) -> list[kms.IKey]:
+        volumes = [volume for volume in (group.root_volume, group.secondary_volume) if volume]
+        ids = dict.fromkeys(volume.volume_kms_key_id for volume in volumes if volume.volume_kms_key_id)
+        return [
+            kms.Key.from_key_arn(self, f"VolumeKey-{group.instance_group_name}-{i}", self._key_arn(key_id))
+            for i, key_id in enumerate(ids)
+        ]
+
+    def _key_arn(self, key_id: str) -> str:
+        if cdk.Token.is_unresolved(key_id) or key_id.startswith("arn:"):
+            return key_id
+        return cdk.Stack.of(self).format_arn(service="kms", resource="key", resource_name=key_id)
+
+    def _secrets(self, group: InstanceGroup) -> list[secretsmanager.ISecret]:
+        database = self._spec.orchestrator.slurm.accounting_database
+        multi_head = self._spec.orchestrator.slurm.multi_head
+        if not (group.slurm_config and group.slurm_config.node_type is NodeType.CONTROLLER):
+            return []
+        arns = [
+            *([database.secret_arn] if database else []),
+            *([multi_head.slurm_database_secret_arn] if multi_head else []),
+        ]
+        return [
+            secretsmanager.Secret.from_secret_complete_arn(self, f"AccountingSecret{i or ''}", arn)
+            for i, arn in enumerate(arns)
+        ]
+
+    def _resources(self, cluster_name: str, role_arns: Mapping[str, str]) -> ClusterResources:
+        return ClusterResources(
+            cluster_name=cluster_name,
+            vpc=self._placement(self._network.subnets, self._security_group_ids()),
+            groups={
+                group.instance_group_name: GroupResources(
+                    execution_role_arn=role_arns[group.instance_group_name],
+                    lifecycle_mode=self._mode(group),
+                    life_cycle_config=self._life_cycle_config(group),
+                    override_vpc_config=self._override(group),
+                )
+                for group in self._spec.instance_groups
+            },
+        )
+
+    def _life_cycle_config(self, group: InstanceGroup) -> LifeCycleConfig | None:
+        if not self._deploys_scripts(group) or self.lifecycle_scripts is None:
+            return group.life_cycle_config
+        scripts = self.lifecycle_scripts
+        extension = self._mode(group) is LifecycleMode.EXTENSION
+        return LifeCycleConfig(
+            source_s3_uri=scripts.source_s3_uri,
+            on_create=None if extension else scripts.on_create,
+            on_init_complete=scripts.on_init_complete if extension else None,
+        )
+
+    def _override(self, group: InstanceGroup) -> VpcPlacement | None:
+        override = group.override_vpc_config
+        if override is None:
+            return None
+        security_group_ids = list(override.security_group_ids) or self._security_group_ids()
+        if override.subnet_ids:
+            return VpcPlacement(subnet_ids=override.subnet_ids, security_group_ids=security_group_ids)
+        zone = override.availability_zone_id or self._network.availability_zone_ids[0]
+        return self._placement(self._network.subnets_by_zone[zone], security_group_ids)
+
+    def _security_group_ids(self) -> list[str]:
+        return [group.security_group_id for group in self._network.security_groups]
+
+    @staticmethod
+    def _placement(subnets: Sequence[ec2.ISubnet], security_group_ids: Sequence[str]) -> VpcPlacement:
+        return VpcPlacement(
+            subnet_ids=[subnet.subnet_id for subnet in subnets], security_group_ids=security_group_ids
+        )
+
+
+def _as_spec(cluster: Cluster, network: IHyperPodNetwork, lifecycle: Lifecycle) -> HyperPodSpec:
+    """The whole spec that rules ask for, the network described by what it has become."""
+    zones = {
+        subnet.subnet_id: zone for zone, subnets in network.subnets_by_zone.items() for subnet in subnets
+    }
+    existing = ExistingNetwork(
+        subnets=[
+            ExistingSubnet(subnet_id=subnet.subnet_id, availability_zone_id=zones.get(subnet.subnet_id))
+            for subnet in network.subnets
+        ],
+        security_group_ids=[group.security_group_id for group in network.security_groups],
+    )
+    return HyperPodSpec(cluster=cluster, network=Network(existing=existing), lifecycle=lifecycle)

@@ -1,0 +1,33 @@
+"""Actions on clusters, by what they are for.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html and
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemakerai.html (2026-10).
+"""
+
+READ_CLUSTER = [
+    "sagemaker:DescribeCluster",
+    "sagemaker:DescribeClusterEvent",
+    "sagemaker:DescribeClusterNode",
+    "sagemaker:ListClusterEvents",
+    "sagemaker:ListClusterNodes",
+    "sagemaker:ListTags",
+]
+WRITE_CLUSTER = [
+    "sagemaker:AddTags",
+    "sagemaker:CreateCluster",
+    "sagemaker:DeleteCluster",
+    "sagemaker:DeleteTags",
+    "sagemaker:UpdateCluster",
+    "sagemaker:UpdateClusterSoftware",
+]
+"""AddTags: a cluster that is created with tags needs it (field report 31)."""
+
+READ_NODE_LOGS = ["logs:DescribeLogStreams", "logs:FilterLogEvents", "logs:GetLogEvents"]
+FIND_INTERFACES = ["ec2:DescribeNetworkInterfaces"]
+"""Takes no resource."""
+
+READ_IMAGES = ["ec2:DescribeImages", "ec2:DescribeSnapshots"]
+"""Take no resource."""
+SHARE_IMAGES = ["ec2:ModifyImageAttribute", "ec2:ModifySnapshotAttribute"]
+"""What the caller of CreateCluster needs for a custom AMI
+(https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-how-to.html, 2026-10)."""

@@ -1,0 +1,137 @@
+"""HyperPodStack: one spec, everything wired."""
+
+from dataclasses import replace
+
+import aws_cdk as cdk
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from hyperpod_cdk.checking import annotate, checked
+from hyperpod_cdk.cluster import HyperPodCluster
+from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
+from hyperpod_cdk.retention import retention
+from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec, LustreFileSystem, Mount
+from hyperpod_cdk.storage import LustreStorage, OpenZfsStorage
+
+
+class HyperPodStack(cdk.Stack):
+    """A HyperPod cluster with its network, storage, roles and node scripts."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        spec: HyperPodSpec,
+        env: cdk.Environment | None = None,
+    ) -> None:
+        """Wire everything that a spec asks for.
+
+        Args:
+            scope: the app or stage.
+            construct_id: the stack's name, unless the spec names it.
+            spec: what the user asks for.
+            env: account and Region. Default: decided at deployment.
+
+        Raises:
+            SpecError: the spec breaks rules; every finding is in it.
+        """
+        warnings = checked(spec)
+        super().__init__(
+            scope,
+            construct_id,
+            env=env,
+            stack_name=spec.stack_name,
+            tags=dict(spec.tags),
+            termination_protection=spec.termination_protection,
+            description="Amazon SageMaker HyperPod cluster, by hyperpod-cdk",
+        )
+        self.encryption_key = (
+            kms.Key.from_key_arn(self, "Key", spec.kms_key_arn) if spec.kms_key_arn else None
+        )
+        self.network = self._network(spec)
+        self.storage = {name: self._storage(name, file_system) for name, file_system in spec.storage.items()}
+        self.cluster = HyperPodCluster(
+            self,
+            "Cluster",
+            cluster=self._resolved(spec),
+            network=self.network,
+            lifecycle=spec.lifecycle,
+            depends_on=list(self.storage.values()),
+            log_retention=retention(spec.log_retention_days),
+            encryption_key=self.encryption_key,
+        )
+        # what concerns the cluster alone is said by the cluster
+        annotate(
+            self, [warning for warning in warnings if not warning.path.startswith(("cluster", "lifecycle"))]
+        )
+        self._outputs()
+
+    def _network(self, spec: HyperPodSpec) -> IHyperPodNetwork:
+        existing = spec.network.existing
+        if existing:
+            return HyperPodNetwork.from_attributes(
+                self,
+                "Network",
+                subnets=existing.subnets,
+                security_group_ids=existing.security_group_ids,
+                vpc_id=existing.vpc_id,
+                vpc_cidr=existing.vpc_cidr,
+            )
+        return HyperPodNetwork(
+            self,
+            "Network",
+            availability_zone_ids=spec.network.availability_zone_ids,
+            cidr=spec.network.cidr,
+            instance_groups=spec.cluster.instance_groups,
+            nat_gateways=spec.network.nat_gateways,
+            flow_logs=spec.network.flow_logs,
+            flow_logs_retention=retention(spec.network.flow_logs_retention_days),
+            encryption_key=self.encryption_key,
+        )
+
+    def _storage(self, name: str, file_system: FileSystem) -> LustreStorage | OpenZfsStorage:
+        construct_id = f"Storage-{name}"
+        if isinstance(file_system, LustreFileSystem):
+            return LustreStorage(
+                self,
+                construct_id,
+                network=self.network,
+                file_system=file_system,
+                encryption_key=self.encryption_key,
+            )
+        return OpenZfsStorage(
+            self,
+            construct_id,
+            network=self.network,
+            file_system=file_system,
+            encryption_key=self.encryption_key,
+        )
+
+    def _resolved(self, spec: HyperPodSpec) -> Cluster:
+        """The cluster with its mounts filled in, and the stack's tags on it too."""
+        groups = [
+            replace(group, mounts=[self._mount(mount) for mount in group.mounts])
+            for group in spec.cluster.instance_groups
+        ]
+        return replace(spec.cluster, instance_groups=groups, tags={**spec.tags, **spec.cluster.tags})
+
+    def _mount(self, mount: Mount) -> Mount:
+        return self.storage[mount.storage].mount(mount.mount_path) if mount.storage else mount
+
+    def _outputs(self) -> None:
+        cluster = self.cluster
+        values = {
+            "ClusterName": (cluster.cluster_name, "Name of the cluster"),
+            "ClusterArn": (cluster.cluster_arn, "ARN of the cluster"),
+            "ClusterLogGroup": (cluster.log_group_name, "Log group of the nodes"),
+            "Connect": (
+                f"aws ssm start-session --region {self.region} --target {cluster.controller_ssm_target}",
+                "Opens a shell on the controller",
+            ),
+        }
+        for name, storage in self.storage.items():
+            key = "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
+            values[f"FileSystem{key}"] = (storage.file_system_id, f"File system {name}")
+        for output, (value, description) in values.items():
+            cdk.CfnOutput(self, output, value=value, description=description)
