@@ -1,0 +1,61 @@
+"""The way to AWS: botocore clients, made when first needed, and the clock."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from botocore.config import Config
+from botocore.model import StructureShape
+from botocore.session import Session
+
+CONFIG = Config(
+    connect_timeout=5,
+    read_timeout=30,
+    retries={"mode": "adaptive", "total_max_attempts": 6},
+    user_agent_extra="hyperpod-cdk",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aws:
+    """Clients and time, one object for an invocation to use and for tests to replace.
+
+    Args:
+        sleep: pauses for seconds.
+        now: seconds since 1970.
+        config: of every client.
+    """
+
+    sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], float] = time.time
+    config: Config = CONFIG
+
+    @cached_property
+    def _session(self) -> Any:
+        return Session()
+
+    @cached_property
+    def sagemaker(self) -> Any:
+        """The SageMaker client."""
+        return self._session.create_client("sagemaker", config=self.config)
+
+    @cached_property
+    def logs(self) -> Any:
+        """The CloudWatch Logs client; needed only for the reason of a failure."""
+        return self._session.create_client("logs", config=self.config)
+
+    @cached_property
+    def ec2(self) -> Any:
+        """The EC2 client; needed only while a cluster is deleted."""
+        return self._session.create_client("ec2", config=self.config)
+
+    @property
+    def region(self) -> str:
+        """The Region's name."""
+        return str(self.sagemaker.meta.region_name)
+
+    def input_shape(self, operation: str) -> StructureShape:
+        """Give the request shape of a SageMaker operation, as the shipped API model has it."""
+        return self.sagemaker.meta.service_model.operation_model(operation).input_shape

@@ -1,0 +1,57 @@
+"""Sending an update: tags and the first call now, the rest noted on the cluster."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .clients import Aws
+from .errors import RefusedError
+from .live import Live, as_request
+from .log import log
+from .ownership import OWN_TAGS, Pending, forget_pending, note_pending, pending_of, tag_list
+from .patience import patiently
+from .plan import make_plan
+from .request import Desired, Event
+from .step import send
+
+STABLE = frozenset({"InService", "Failed"})
+"""Statuses in which the service may take an update; in any other it waits for its turn."""
+
+
+def converge(
+    aws: Aws, event: Event, *, desired: Desired, old: Desired, live: Live, tags: Mapping[str, str]
+) -> dict[str, Any]:
+    """Send the tags, and the first step of the plan; note on the cluster whatever must wait.
+
+    Returns:
+        The physical id and what is_complete needs.
+
+    Raises:
+        RefusedError: a change that the service does not make; nothing was changed.
+    """
+    plan = make_plan(aws, desired=desired, old=old, live=as_request(aws, live))
+    if plan.refusals:
+        raise RefusedError("\n".join(plan.refusals))
+    log("update planned", cluster=desired.name, changes=plan.summary, steps=[step.key for step in plan.steps])
+    _send_tags(aws, live, desired=desired, old=old, tags=tags)
+    busy = live.status not in STABLE or live.is_losing_groups
+    sent = bool(plan.steps) and not busy and send(aws, desired.name, plan.steps[0], patient=True)
+    now = int(aws.now())
+    pending = busy or len(plan.steps) > int(sent)
+    if pending:
+        step = plan.steps[0].key if sent else ""
+        note = Pending(request_id=event.request_id, step=step, since=now)
+        patiently(aws, note_pending, aws=aws, arn=live.arn, pending=note)
+    elif pending_of(tags):
+        patiently(aws, forget_pending, aws=aws, arn=live.arn)
+    handover = {"Since": now, "Pending": pending, "Sent": sent}
+    return {"PhysicalResourceId": desired.name, "Handover": handover}
+
+
+def _send_tags(aws: Aws, live: Live, *, desired: Desired, old: Desired, tags: Mapping[str, str]) -> None:
+    """Bring the user's tags in line; tags that others put on the cluster stay."""
+    wrong = {key: value for key, value in desired.tags.items() if tags.get(key) != value}
+    gone = sorted((set(old.tags) - set(desired.tags) - OWN_TAGS) & set(tags))
+    if wrong:
+        patiently(aws, aws.sagemaker.add_tags, ResourceArn=live.arn, Tags=tag_list(wrong))
+    if gone:
+        patiently(aws, aws.sagemaker.delete_tags, ResourceArn=live.arn, TagKeys=gone)

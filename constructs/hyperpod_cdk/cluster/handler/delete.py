@@ -1,0 +1,65 @@
+"""Delete: only what the tags say is ours, as often as it takes."""
+
+import re
+from typing import Any
+
+from .clients import Aws
+from .errors import AWS_ERRORS, is_conflict, is_not_found
+from .live import Live, find
+from .log import log
+from .ownership import is_ours, read_tags
+from .patience import patiently
+from .request import Event, lenient_desired_of
+
+
+def on_delete(event: Event, aws: Aws) -> dict[str, Any]:
+    """Ask for the deletion, and return at once; is_complete asks again while the cluster is busy.
+
+    Returns:
+        The physical id that came in, and what is_complete needs.
+    """
+    clusters = [
+        live.arn
+        for name in candidates(event, aws)
+        if (live := patiently(aws, delete_if_ours, event=event, name=name, aws=aws)) is not None
+    ]
+    log("deletion asked for" if clusters else "nothing of ours to delete", clusters=clusters)
+    return {
+        "PhysicalResourceId": event.physical_id,
+        "Handover": {"Since": int(aws.now()), "Clusters": clusters},
+    }
+
+
+def candidates(event: Event, aws: Aws) -> list[str]:
+    """Give the names under which a cluster of ours may live.
+
+    The physical id is the name; but CloudFormation makes up an id when a stack fails before a Create has
+    answered, and then only the properties tell.
+    """
+    names = dict.fromkeys((event.physical_id, lenient_desired_of(event.properties, aws).name))
+    rules = aws.input_shape("CreateCluster").members["ClusterName"].metadata
+    return [name for name in names if len(name) <= rules["max"] and re.fullmatch(rules["pattern"], name)]
+
+
+def delete_if_ours(event: Event, name: str, aws: Aws) -> Live | None:
+    """Ask for the deletion of a cluster if the tags say that it is ours, and it is not going already.
+
+    Returns:
+        The cluster while it is there and ours, whether or not it could be asked now; None otherwise.
+    """
+    live = find(aws, name)
+    if live is None:
+        return None
+    try:
+        if not is_ours(read_tags(aws, live.arn), event):
+            log("cluster is not ours and is not touched", cluster=name, arn=live.arn)
+            return None
+        if live.status != "Deleting":
+            aws.sagemaker.delete_cluster(ClusterName=live.arn)
+    except AWS_ERRORS as error:
+        if is_not_found(error):
+            return None
+        if not is_conflict(error):
+            raise
+        log("cluster is busy, deletion will be asked for again", cluster=name, status=live.status)
+    return live

@@ -1,0 +1,142 @@
+"""Why a cluster failed, in its own words: message, node, events, and the node's last log lines."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
+
+from .clients import Aws
+from .errors import AWS_ERRORS, code_of
+from .live import Live
+from .log import log
+from .reason import Part, compose
+from .result import nodes
+
+LIFECYCLE_STREAMS = "LifecycleConfig/"
+_BAD_NODES = frozenset({"Failure", "NotFound"})
+_LOG_LINES = 20
+_EVENTS = 3
+_STREAMS_LOOKED_AT = 5
+
+_CONSOLES = {
+    "aws": "console.aws.amazon.com",
+    "aws-us-gov": "console.amazonaws-us-gov.com",
+    "aws-cn": "console.amazonaws.cn",
+}
+
+
+def explain(aws: Aws, live: Live, headline: str) -> str:
+    """Say why a cluster failed, in what CloudFormation takes for a reason.
+
+    Nothing that can not be found out hides what can.
+
+    Args:
+        aws: the way to AWS.
+        live: the cluster.
+        headline: what failed; comes first.
+    """
+    node = _try(_bad_node, aws, live) or {}
+    stream, tail = _try(_lifecycle_tail, aws, live, node) or ("", "")
+    place = f"log group {live.log_group} {_link(aws, live)}"
+    return compose(
+        [
+            Part(text=headline, most=700),
+            Part(text=str(live.description.get("FailureMessage", "")), most=700),
+            Part(text=_groups(live), most=300),
+            Part(text=_node_text(node), most=300),
+            Part(text=place, most=450),
+            Part(text="\n".join(_try(_error_events, aws, live) or ()), most=600),
+            Part(text=f"last lines of {stream}:" if tail else "", most=200),
+            Part(text=tail, most=1500, keep_end=True),
+        ]
+    )
+
+
+def _groups(live: Live) -> str:
+    bad = [
+        f"instance group {group['InstanceGroupName']}: {group['Status']}, "
+        f"{group.get('CurrentCount', 0)} of {group.get('TargetCount', 0)} nodes"
+        for group in live.description.get("InstanceGroups", ())
+        if group.get("Status") in ("Failed", "Degraded")
+    ]
+    return "\n".join(bad)
+
+
+def _bad_node(aws: Aws, live: Live) -> dict[str, Any] | None:
+    """The first node that failed; of a big cluster the first thousand are looked at."""
+    for node in islice(nodes(aws, live.name), 1000):
+        if node["InstanceStatus"]["Status"] in _BAD_NODES:
+            return node
+    return None
+
+
+def _node_text(node: dict[str, Any]) -> str:
+    if not node:
+        return ""
+    status = node["InstanceStatus"]
+    message = f": {status['Message']}" if status.get("Message") else ""
+    place = f"node {node['InstanceId']} of instance group {node['InstanceGroupName']}"
+    return f"{place}: {status['Status']}{message}"
+
+
+def _lifecycle_tail(aws: Aws, live: Live, node: dict[str, Any]) -> tuple[str, str] | None:
+    """The log of the failed node; else of the node that wrote of a failure last, or wrote last."""
+    names = (
+        [f"{LIFECYCLE_STREAMS}{node['InstanceGroupName']}/{node['InstanceId']}"]
+        if node
+        else _streams(aws, live)
+    )
+    tails = [(name, tail) for name in names if (tail := _tail(aws, live.log_group, name))]
+    failed = [found for found in tails if "fail" in found[1].lower() or "error" in found[1].lower()]
+    return next(iter(failed or tails), None)
+
+
+def _streams(aws: Aws, live: Live) -> list[str]:
+    """The lifecycle streams that were written to last."""
+    found: list[dict[str, Any]] = []
+    page: dict[str, Any] = {}
+    while len(found) < 1000:
+        answer = aws.logs.describe_log_streams(
+            logGroupName=live.log_group, logStreamNamePrefix=LIFECYCLE_STREAMS, **page
+        )
+        found += answer["logStreams"]
+        if not answer.get("nextToken"):
+            break
+        page = {"nextToken": answer["nextToken"]}
+    found.sort(key=lambda stream: stream.get("lastEventTimestamp", 0), reverse=True)
+    return [stream["logStreamName"] for stream in found[:_STREAMS_LOOKED_AT]]
+
+
+def _tail(aws: Aws, log_group: str, stream: str) -> str:
+    answer = aws.logs.get_log_events(
+        logGroupName=log_group, logStreamName=stream, limit=_LOG_LINES, startFromHead=False
+    )
+    return "\n".join(event["message"].rstrip() for event in answer["events"])
+
+
+def _error_events(aws: Aws, live: Live) -> Iterator[str]:
+    """The last errors of a cluster with Continuous provisioning; only those have events."""
+    if live.description.get("NodeProvisioningMode") != "Continuous":
+        return
+    answer = aws.sagemaker.list_cluster_events(
+        ClusterName=live.name, SortBy="EventTime", SortOrder="Descending", MaxResults=100
+    )
+    errors = (event for event in answer.get("Events", ()) if event.get("EventLevel") == "Error")
+    for event in islice(errors, _EVENTS):
+        where = "/".join(filter(None, (event.get("InstanceGroupName"), event.get("InstanceId"))))
+        yield f"event {event['EventTime']:%H:%M:%S} {where}: {event.get('Description', '')}"
+
+
+def _link(aws: Aws, live: Live) -> str:
+    console = _CONSOLES.get(str(aws.sagemaker.meta.partition), _CONSOLES["aws"])
+    name = quote(quote(live.log_group, safe=""), safe="").replace("%", "$")
+    return f"https://{aws.region}.{console}/cloudwatch/home?region={aws.region}#logsV2:log-groups/log-group/{name}"
+
+
+def _try(find: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        found = find(*arguments)
+        return list(found) if isinstance(found, Iterator) else found
+    except AWS_ERRORS as error:
+        log("part of the reason is missing", level="WARNING", part=find.__name__, code=code_of(error))
+        return None

@@ -1,0 +1,78 @@
+"""Entry points of the two Lambda functions, as the provider framework calls them."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from .clients import Aws
+from .create import on_create
+from .delete import on_delete
+from .log import log, log_exception
+from .reason import REASON_BYTES, shorten
+from .request import Event, event_of
+from .update import on_update
+from .wait import is_complete as poll
+
+OPERATIONS: Mapping[str, Callable[[Event, Aws], dict[str, Any]]] = {
+    "Create": on_create,
+    "Update": on_update,
+    "Delete": on_delete,
+}
+
+
+class CustomResourceError(Exception):
+    """What CloudFormation shows; no longer than it takes."""
+
+
+def on_event(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
+    """Begin a Create, Update or Delete; returns at once or within the patience that IAM needs.
+
+    Args:
+        event: the provider framework's.
+        _context: Lambda's; unused.
+
+    Returns:
+        PhysicalResourceId, and Handover, which the framework passes on to :func:`is_complete`.
+
+    Raises:
+        CustomResourceError: it could not be begun.
+    """
+    return _run(lambda request: OPERATIONS[request.kind](request, _aws()), event)
+
+
+def is_complete(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
+    """Say whether what :func:`on_event` began is done.
+
+    Args:
+        event: the provider framework's, with what on_event returned.
+        _context: Lambda's; unused.
+
+    Returns:
+        IsComplete, and Data when it is.
+
+    Raises:
+        CustomResourceError: it failed for good.
+    """
+    return _run(lambda request: poll(request, _aws()), event)
+
+
+def _run(action: Callable[[Event], dict[str, Any]], event: Mapping[str, Any]) -> dict[str, Any]:
+    request = event_of(event)
+    where: dict[str, Any] = {
+        "operation": request.kind,
+        "request_id": request.request_id,
+        "resource": request.logical_id,
+    }
+    log("request", physical_id=request.physical_id, **where)
+    try:
+        answer = action(request)
+    except Exception as error:
+        log_exception("request failed", error, **where)
+        raise CustomResourceError(shorten(str(error), REASON_BYTES)) from error
+    log("answer", answer=answer, **where)
+    return answer
+
+
+@cache
+def _aws() -> Aws:
+    return Aws()

@@ -1,0 +1,84 @@
+"""Whose cluster it is: the tags that say so, and the note that an update leaves on a busy cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .clients import Aws
+from .request import Event
+
+STACK_TAG = "hyperpod-cdk:stack-id"
+LOGICAL_TAG = "hyperpod-cdk:logical-id"
+PENDING_TAG = "hyperpod-cdk:pending-update"
+OWN_TAGS = frozenset({STACK_TAG, LOGICAL_TAG, PENDING_TAG})
+"""Tags that are the handler's and never the user's."""
+
+MAX_USER_TAGS = 50 - len(OWN_TAGS)
+"""The service takes 50 tags a cluster (API reference, AddTags); ours are among them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """The note on a cluster that an update still has something to send.
+
+    The newest request owns it, so that the poller of a cancelled update, which goes on, sends nothing.
+
+    Args:
+        request_id: of the CloudFormation request that may send.
+        step: key of the step that was sent last; empty before the first.
+        since: when that was, in seconds since 1970.
+    """
+
+    request_id: str
+    step: str
+    since: int
+
+    @property
+    def text(self) -> str:
+        """The tag's value."""
+        return f"{self.request_id}/{self.step}/{self.since}"
+
+
+def ownership_tags(event: Event) -> dict[str, str]:
+    """Give the tags that mark a cluster as this resource's."""
+    return {STACK_TAG: event.stack_id, LOGICAL_TAG: event.logical_id}
+
+
+def is_ours(tags: Mapping[str, str], event: Event) -> bool:
+    """Whether the tags say that the cluster is this resource's."""
+    return ownership_tags(event).items() <= tags.items()
+
+
+def pending_of(tags: Mapping[str, str]) -> Pending | None:
+    """Read the note; None when there is none, or none that we wrote."""
+    parts = tags.get(PENDING_TAG, "").split("/")
+    if len(parts) != 3 or not parts[2].isdigit():
+        return None
+    return Pending(request_id=parts[0], step=parts[1], since=int(parts[2]))
+
+
+def note_pending(aws: Aws, arn: str, pending: Pending) -> None:
+    """Write the note, over any earlier one."""
+    aws.sagemaker.add_tags(ResourceArn=arn, Tags=tag_list({PENDING_TAG: pending.text}))
+
+
+def forget_pending(aws: Aws, arn: str) -> None:
+    """Take the note away."""
+    aws.sagemaker.delete_tags(ResourceArn=arn, TagKeys=[PENDING_TAG])
+
+
+def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
+    """Give tags as the API takes them."""
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def read_tags(aws: Aws, arn: str) -> dict[str, str]:
+    """Give every tag of a cluster."""
+    tags: dict[str, str] = {}
+    page: dict[str, Any] = {}
+    while True:
+        answer = aws.sagemaker.list_tags(ResourceArn=arn, **page)
+        tags.update({tag["Key"]: tag["Value"] for tag in answer.get("Tags", ())})
+        if not answer.get("NextToken"):
+            return tags
+        page = {"NextToken": answer["NextToken"]}

@@ -1,0 +1,135 @@
+"""What CloudFormation asks for: the event, and the cluster described in its properties."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.validate import ParamValidator
+
+from .cast import cast
+from .clients import Aws
+from .errors import RefusedError
+
+FORMATS = frozenset({"1"})
+"""Every property format ever released; each must pass Delete and a rollback's Update for ever."""
+
+PROPERTIES = frozenset(
+    {"ServiceToken", "ServiceTimeout", "Format", "Request", "DeploymentConfig", "ControllerGroup"}
+)
+GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A request of CloudFormation, as the provider framework hands it over.
+
+    ``physical_id`` is empty on Create. ``handover`` is what on_event left for is_complete.
+    """
+
+    kind: str
+    request_id: str
+    stack_id: str
+    logical_id: str
+    physical_id: str
+    properties: Mapping[str, Any]
+    old_properties: Mapping[str, Any] = field(default_factory=dict)
+    handover: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desired:
+    """The cluster that the properties describe.
+
+    Args:
+        request: for CreateCluster, in the API's types; without the ownership tags.
+        deployment: the rolling policy of software updates; None leaves it to the group's
+            ScheduledUpdateConfig and then to the service.
+        controller_group: group that users log in through; None for the one whose node type is Controller.
+    """
+
+    request: Mapping[str, Any]
+    deployment: Mapping[str, Any] | None = None
+    controller_group: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The cluster's name; empty when the properties have none."""
+        return str(self.request.get("ClusterName", ""))
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The user's tags."""
+        return {tag["Key"]: tag.get("Value", "") for tag in self.request.get("Tags", ())}
+
+    @property
+    def security_groups(self) -> list[str]:
+        """Every security group that the cluster's network interfaces may have."""
+        configs = [self.request.get("VpcConfig", {})]
+        configs += [
+            group.get("OverrideVpcConfig", {}) for key in GROUP_LISTS for group in self.request.get(key, ())
+        ]
+        return sorted({group for config in configs for group in config.get("SecurityGroupIds", ())})
+
+
+def event_of(raw: Mapping[str, Any]) -> Event:
+    """Read the provider framework's event."""
+    return Event(
+        kind=raw["RequestType"],
+        request_id=raw.get("RequestId", ""),
+        stack_id=raw["StackId"],
+        logical_id=raw["LogicalResourceId"],
+        physical_id=raw.get("PhysicalResourceId", ""),
+        properties=raw.get("ResourceProperties") or {},
+        old_properties=raw.get("OldResourceProperties") or {},
+        handover=raw.get("Handover") or {},
+    )
+
+
+def desired_of(properties: Mapping[str, Any], aws: Aws) -> Desired:
+    """Read and check ResourceProperties; makes no call.
+
+    Raises:
+        RefusedError: unknown format, property or member; a value of the wrong type; a required member that is
+            missing; a range that is broken; no instance group at all.
+    """
+    known = properties.get("Format", "1")
+    if known not in FORMATS:
+        raise RefusedError(f"Format: this handler reads {', '.join(sorted(FORMATS))}, got: {known!r}")
+    unknown = sorted(set(properties) - PROPERTIES)
+    if unknown:
+        raise RefusedError(f"{unknown[0]}: unknown property; allowed: {', '.join(sorted(PROPERTIES))}")
+    desired = _read(properties, aws, strict=True)
+    report = ParamValidator().validate(dict(desired.request), aws.input_shape("CreateCluster"))
+    if report.has_errors():
+        raise RefusedError(f"Request: {report.generate_report()}")
+    if not any(desired.request.get(key) for key in GROUP_LISTS):
+        raise RefusedError("Request.InstanceGroups: a cluster needs at least one instance group, got none")
+    return desired
+
+
+def lenient_desired_of(properties: Mapping[str, Any], aws: Aws) -> Desired:
+    """Read properties of the past, which another release may have written; never refuses.
+
+    What can not be read counts as absent.
+    """
+    try:
+        return _read(properties, aws, strict=False)
+    except RefusedError:
+        request = properties.get("Request")
+        name = request.get("ClusterName") if isinstance(request, Mapping) else None
+        return Desired(request={"ClusterName": name} if isinstance(name, str) else {})
+
+
+def _read(properties: Mapping[str, Any], aws: Aws, *, strict: bool) -> Desired:
+    request = cast(
+        properties.get("Request") or {}, aws.input_shape("CreateCluster"), "Request", strict=strict
+    )
+    deployment_shape = aws.input_shape("UpdateClusterSoftware").members["DeploymentConfig"]
+    deployment = properties.get("DeploymentConfig")
+    return Desired(
+        request=request,
+        deployment=cast(deployment, deployment_shape, "DeploymentConfig", strict=strict)
+        if deployment
+        else None,
+        controller_group=properties.get("ControllerGroup") or None,
+    )

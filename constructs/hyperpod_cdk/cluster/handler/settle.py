@@ -1,0 +1,93 @@
+"""The cluster is in service: is it what was asked for, and is anything left to send?"""
+
+from typing import Any
+
+from .clients import Aws
+from .delete import delete_if_ours
+from .errors import ClusterFailedError, RefusedError
+from .failure import explain
+from .live import Live, as_request
+from .log import log
+from .ownership import Pending, forget_pending, is_ours, note_pending, pending_of, read_tags
+from .plan import Plan, make_plan
+from .request import Desired, Event, desired_of, lenient_desired_of
+from .result import attributes
+from .step import send
+
+GRACE_SECONDS = 60
+"""How long after an update is sent the cluster may still show the state before it."""
+
+NOT_COMPLETE: dict[str, Any] = {"IsComplete": False}
+
+
+def settle(event: Event, live: Live, aws: Aws) -> dict[str, Any]:
+    """Compare a cluster in service with the request; send what had to wait.
+
+    Returns:
+        As is_complete does.
+
+    Raises:
+        ClusterFailedError: the service did not keep what was sent, or the cluster is another's.
+        RefusedError: what had to wait can not be sent.
+    """
+    tags = read_tags(aws, live.arn)
+    if not is_ours(tags, event):
+        raise ClusterFailedError(
+            f"the cluster {live.name} is not this stack's ({live.arn}) and is not touched"
+        )
+    note = pending_of(tags)
+    mine = note if note and note.request_id == event.request_id else None
+    if note and not mine and event.handover.get("Pending"):
+        raise ClusterFailedError(f"a newer update of cluster {live.name} took the place of this one")
+    desired = desired_of(event.properties, aws)
+    # Until something is sent, the last request tells what was taken away; then only what is asked for counts.
+    old = desired if mine is None or mine.step else lenient_desired_of(event.old_properties, aws)
+    plan = make_plan(aws, desired=desired, old=old, live=as_request(aws, live))
+    if plan.refusals:
+        raise RefusedError("\n".join(plan.refusals))
+    if mine and plan.steps and plan.steps[0].key != mine.step:
+        if send(aws, live.name, plan.steps[0], patient=False):
+            sent = Pending(request_id=event.request_id, step=plan.steps[0].key, since=int(aws.now()))
+            note_pending(aws, live.arn, sent)
+        return NOT_COMPLETE
+    if _lost(event, plan):
+        return _not_kept(event, live, plan, mine, aws)
+    return _complete(event, live, desired, mine, aws)
+
+
+def _lost(event: Event, plan: Plan) -> list[str]:
+    """What the cluster should have and has not.
+
+    Of a cluster just made only the groups and their counts can be lost, when the service gave up on nodes.
+    Any other difference is the service's spelling of what it was given.
+    """
+    if "Sent" in event.handover:
+        return plan.summary if plan.steps else []
+    return [
+        change.path for change in plan.changes if change.name == "InstanceCount" or change.path.endswith("]")
+    ]
+
+
+def _not_kept(event: Event, live: Live, plan: Plan, mine: Pending | None, aws: Aws) -> dict[str, Any]:
+    since = mine.since if mine else event.handover.get("Since", 0)
+    if aws.now() - since < GRACE_SECONDS:
+        return NOT_COMPLETE
+    lost = ", ".join(_lost(event, plan))
+    headline = (
+        f"{event.kind} of cluster {live.name} failed: in service again, but the service did not keep {lost}"
+    )
+    if mine:
+        forget_pending(aws, live.arn)
+    raise ClusterFailedError(explain(aws, live, headline))
+
+
+def _complete(event: Event, live: Live, desired: Desired, mine: Pending | None, aws: Aws) -> dict[str, Any]:
+    leftover = event.handover.get("Leftover")
+    other = delete_if_ours(event, leftover, aws) if leftover else None
+    if other is not None and other.status != "Deleting":
+        return NOT_COMPLETE
+    data = attributes(aws, live, desired)
+    if mine:
+        forget_pending(aws, live.arn)
+    log("cluster is what was asked for", operation=event.kind, cluster=live.name)
+    return {"IsComplete": True, "Data": data}

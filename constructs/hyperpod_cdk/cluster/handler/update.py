@@ -1,0 +1,52 @@
+"""Update: from the living cluster to the one asked for, with as few calls as it takes.
+
+CloudFormation also sends an Update to roll back, while the cluster may still be busy with the update that
+failed. Waiting for it here would hold a Lambda function for longer than it lives, and give up on the very
+updates that take longest. So what can not be sent now is noted on the cluster and sent by is_complete, poll
+by poll. The note names the request: a poller of a cancelled update finds a newer one and sends nothing.
+"""
+
+from typing import Any
+
+from .clients import Aws
+from .converge import converge
+from .create import make
+from .delete import delete_if_ours
+from .errors import ClusterFailedError, RefusedError
+from .live import find
+from .ownership import is_ours, read_tags
+from .patience import patiently
+from .request import Event, desired_of, lenient_desired_of
+
+
+def on_update(event: Event, aws: Aws) -> dict[str, Any]:
+    """Send what the cluster lacks; nothing when it lacks nothing.
+
+    Returns:
+        The physical id: the one that came in, or a new cluster's when ClusterName changed.
+
+    Raises:
+        RefusedError: the properties are wrong, or the service fixes what they change; nothing was changed.
+        ClusterFailedError: the cluster is gone, or not ours.
+        ClientError, BotoCoreError: the service refused.
+    """
+    desired = desired_of(event.properties, aws)
+    old = lenient_desired_of(event.old_properties, aws)
+    if desired.name != event.physical_id:
+        return make(event, desired, aws)
+    live = patiently(aws, find, aws=aws, name=desired.name)
+    if live is None or live.status == "Deleting":
+        raise ClusterFailedError(
+            f"cluster {desired.name} is gone: it was deleted outside of CloudFormation. "
+            "Change ClusterName to make it anew"
+        )
+    tags = patiently(aws, read_tags, aws=aws, arn=live.arn)
+    if not is_ours(tags, event):
+        raise RefusedError(f"ClusterName: the cluster {desired.name} is not this stack's ({live.arn})")
+    result = converge(aws, event, desired=desired, old=old, live=live, tags=tags)
+    if old.name not in ("", desired.name):
+        # A replacement failed and CloudFormation goes back to the cluster whose id it kept: it may never send
+        # a Delete for the new one.
+        patiently(aws, delete_if_ours, event=event, name=old.name, aws=aws)
+        result["Handover"]["Leftover"] = old.name
+    return result

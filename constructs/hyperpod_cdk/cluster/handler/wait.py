@@ -1,0 +1,98 @@
+"""is_complete: what each status means for each operation.
+
+Polls only read, but for two calls that are sent again: a deletion that the cluster was too busy for, and an
+update that had to wait for its turn (see ``update``).
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from .clients import Aws
+from .delete import candidates, delete_if_ours
+from .errors import AWS_ERRORS, ClusterFailedError, code_of, is_permission_delay, is_transient
+from .failure import explain
+from .interfaces import lingers
+from .live import find
+from .log import log
+from .patience import PATIENCE_SECONDS
+from .request import Desired, Event, lenient_desired_of
+from .settle import NOT_COMPLETE, settle
+
+
+class Outcome(StrEnum):
+    """What a poll does about a status."""
+
+    WAIT = "wait"
+    CHECK = "check"
+    FAIL = "fail"
+
+
+OUTCOMES: Mapping[str, Outcome] = {
+    "Creating": Outcome.WAIT,
+    "Updating": Outcome.WAIT,
+    "SystemUpdating": Outcome.WAIT,
+    "RollingBack": Outcome.WAIT,
+    "InService": Outcome.CHECK,
+    "Failed": Outcome.FAIL,
+    "Deleting": Outcome.FAIL,
+}
+"""By ClusterStatus, for Create and Update. A deletion asks again in every status but Deleting."""
+
+
+def is_complete(event: Event, aws: Aws) -> dict[str, Any]:
+    """Say whether the operation is done.
+
+    Returns:
+        ``{"IsComplete": False}``, or that it is, with the attributes in Data.
+
+    Raises:
+        ClusterFailedError: it will not succeed; with the reason.
+    """
+    try:
+        return _delete(event, aws) if event.kind == "Delete" else _made_or_updated(event, aws)
+    except AWS_ERRORS as error:
+        young = aws.now() - event.handover.get("Since", 0) < PATIENCE_SECONDS
+        if is_transient(error) or (young and is_permission_delay(error)):
+            log("poll failed, the next one may not", level="WARNING", code=code_of(error), reason=str(error))
+            return NOT_COMPLETE
+        raise
+
+
+def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
+    live = find(aws, event.physical_id)
+    if live is None:
+        raise ClusterFailedError(
+            f"cluster {event.physical_id} is gone: it was deleted outside of CloudFormation"
+        )
+    log("cluster polled", operation=event.kind, cluster=live.name, status=live.status)
+    outcome = OUTCOMES.get(live.status, Outcome.WAIT)
+    if outcome is Outcome.FAIL:
+        raise ClusterFailedError(
+            explain(aws, live, f"{event.kind} of cluster {live.name} failed: it is {live.status}")
+        )
+    return settle(event, live, aws) if outcome is Outcome.CHECK else NOT_COMPLETE
+
+
+def _delete(event: Event, aws: Aws) -> dict[str, Any]:
+    left = [name for name in candidates(event, aws) if delete_if_ours(event, name, aws) is not None]
+    if left:
+        log("cluster polled", operation=event.kind, clusters=left)
+        return NOT_COMPLETE
+    desired = lenient_desired_of(event.properties, aws)
+    waited = aws.now() - event.handover.get("Since", 0)
+    names = _names_on_interfaces(event, desired, aws)
+    if names and lingers(aws, security_groups=desired.security_groups, names=names, waited=waited):
+        return NOT_COMPLETE
+    return {"IsComplete": True}
+
+
+def _names_on_interfaces(event: Event, desired: Desired, aws: Aws) -> list[str]:
+    """What our interfaces call the cluster: its ARN and id, or its name if it was gone before we saw it.
+
+    A name that is another's now is nothing to wait for.
+    """
+    arns = event.handover.get("Clusters", ())
+    if arns:
+        return [part for arn in arns for part in (arn, arn.rsplit("/", 1)[-1])]
+    return [desired.name] if desired.name and find(aws, desired.name) is None else []
