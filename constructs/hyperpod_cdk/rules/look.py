@@ -11,6 +11,7 @@ from hyperpod_cdk.spec import (
     LustreFileSystem,
     NodeProvisioningMode,
     NodeType,
+    OpenZfsDeploymentType,
     OpenZfsFileSystem,
 )
 
@@ -43,6 +44,11 @@ def lifecycle_mode(spec: HyperPodSpec, group: InstanceGroup) -> LifecycleMode:
 def is_continuous(spec: HyperPodSpec) -> bool:
     """Whether nodes come up one by one."""
     return spec.cluster.node_provisioning_mode == NodeProvisioningMode.CONTINUOUS
+
+
+def is_legacy(spec: HyperPodSpec) -> bool:
+    """Whether any group leaves Slurm to provisioning_parameters.json."""
+    return any(lifecycle_mode(spec, group) == LifecycleMode.LEGACY for _, group in groups(spec))
 
 
 def file_systems(spec: HyperPodSpec) -> Iterator[tuple[str, FileSystem]]:
@@ -85,3 +91,41 @@ def named_zones(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
     for path, openzfs in new_openzfs(spec):
         for index, zone in enumerate(openzfs.availability_zone_ids):
             yield f"{path}.availability_zone_ids[{index}]", zone
+
+
+def network_zones(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
+    """Path and id of every zone that the network names."""
+    for index, zone in enumerate(spec.network.availability_zone_ids):
+        yield f"network.availability_zone_ids[{index}]", zone
+    for index, subnet in enumerate(spec.network.existing.subnets if spec.network.existing else ()):
+        if subnet.availability_zone_id:
+            yield f"network.existing.subnets[{index}].availability_zone_id", subnet.availability_zone_id
+
+
+def group_zone(spec: HyperPodSpec, group: InstanceGroup) -> str | None:
+    """The zone that a group's nodes lie in; None where only its subnets, or several, are known."""
+    place = group.override_vpc_config
+    if place is not None and place.subnet_ids:
+        return None
+    if place is not None and place.availability_zone_id:
+        return place.availability_zone_id
+    known = zone_ids(spec)
+    one = len(known) == 1 or spec.network.existing is None
+    return known[0] if known and one else None
+
+
+def file_system_zones(spec: HyperPodSpec) -> dict[str, tuple[str, ...]]:
+    """Zones of the file systems to create, by their names; the network's first where none is named."""
+    known = zone_ids(spec)
+    zones = {}
+    for name, file_system in spec.storage.items():
+        if file_system.existing is not None:
+            continue
+        if isinstance(file_system, LustreFileSystem):
+            named = [file_system.availability_zone_id] if file_system.availability_zone_id else []
+            count = 1
+        else:
+            named = list(file_system.availability_zone_ids)
+            count = 2 if file_system.deployment_type == OpenZfsDeploymentType.MULTI_AZ_1 else 1
+        zones[name] = tuple(named or known[:count])
+    return zones

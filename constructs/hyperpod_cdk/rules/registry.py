@@ -3,13 +3,30 @@
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 
-from hyperpod_cdk.rules import api_limits, cluster, groups, volumes
+from hyperpod_cdk.rules import (
+    api_limits,
+    cluster,
+    groups,
+    lifecycle,
+    lustre,
+    lustre_options,
+    mounts,
+    network,
+    openzfs,
+    slurm,
+    users,
+    volumes,
+    zones,
+)
 from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.form import FORM
 from hyperpod_cdk.rules.rule import Check, Rule
 from hyperpod_cdk.spec import HyperPodSpec
 
-_MODULES: tuple[ModuleType, ...] = (api_limits, cluster, groups, volumes)
+_MODULES: tuple[ModuleType, ...] = (
+    *(api_limits, cluster, groups, volumes, network, zones),
+    *(lustre, lustre_options, openzfs, mounts, slurm, lifecycle, users),
+)
 
 CHECKS: tuple[Check, ...] = tuple(
     value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)
