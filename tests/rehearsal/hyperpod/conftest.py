@@ -1,37 +1,20 @@
 """An emulated account with what a cluster needs, and the service in it."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import boto3
 import pytest
+import requests
 from botocore.config import Config
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from hyperpod_cdk.rehearsal import hyperpod
+from tests.rehearsal.hyperpod.samples import Account, error_of
 
 REGION = "us-west-2"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Account:
-    """Ids of what the account has."""
-
-    role_arn: str
-    subnet_id: str
-    other_subnet_id: str
-    security_group_id: str
-    bucket: str
-
-    @property
-    def vpc_config(self) -> dict[str, Any]:
-        return {"Subnets": [self.subnet_id], "SecurityGroupIds": [self.security_group_id]}
-
-    @property
-    def scripts(self) -> str:
-        return f"s3://{self.bucket}/scripts"
 
 
 @pytest.fixture(autouse=True)
@@ -65,17 +48,64 @@ def account(aws: None) -> Account:
         for cidr, zone in (("10.0.0.0/24", "us-west-2a"), ("10.0.1.0/28", "us-west-2b"))
     ]
     group = ec2.create_security_group(GroupName="cluster", Description="cluster", VpcId=vpc)["GroupId"]
-    s3.create_bucket(
-        Bucket="sagemaker-scripts", CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
-    )
+    location = {"LocationConstraint": REGION}
+    s3.create_bucket(Bucket="sagemaker-scripts", CreateBucketConfiguration=location)
     s3.put_object(Bucket="sagemaker-scripts", Key="scripts/on_create.sh", Body=b"#!/bin/bash\n")
     return Account(
         role_arn=_role(iam, "node", "sagemaker.amazonaws.com"),
         subnet_id=subnets[0],
-        other_subnet_id=subnets[1],
+        small_subnet_id=subnets[1],
         security_group_id=group,
         bucket="sagemaker-scripts",
     )
+
+
+@pytest.fixture
+def in_service(
+    account: Account, service: hyperpod.HyperPodService, sagemaker: Any
+) -> Callable[..., dict[str, Any]]:
+    """Create a cluster and wait until it is in service or has failed; gives its description."""
+
+    def create(**request: Any) -> dict[str, Any]:
+        request = request or account.cluster()
+        sagemaker.create_cluster(**request)
+        service.clock.advance(1200)
+        described: dict[str, Any] = sagemaker.describe_cluster(ClusterName=request["ClusterName"])
+        return described
+
+    return create
+
+
+@pytest.fixture
+def refused() -> Callable[..., tuple[str, str]]:
+    """Call an operation that must be refused; gives code and message."""
+
+    def call(operation: Callable[..., Any], **request: Any) -> tuple[str, str]:
+        with pytest.raises(ClientError) as caught:
+            operation(**request)
+        return error_of(caught.value)
+
+    return call
+
+
+@pytest.fixture
+def post(aws: None) -> Callable[[str, Any], tuple[int, dict[str, Any]]]:
+    """Send a body as it is, which no client would; gives HTTP status and answer."""
+
+    def send(operation: str, body: Any) -> tuple[int, dict[str, Any]]:
+        answer = requests.post(
+            f"https://api.sagemaker.{REGION}.amazonaws.com/",
+            data=body if isinstance(body, str) else json.dumps(body),
+            headers={
+                "X-Amz-Target": f"SageMaker.{operation}",
+                "Content-Type": "application/x-amz-json-1.1",
+                "Authorization": f"AWS4-HMAC-SHA256 Credential=x/20260101/{REGION}/sagemaker/aws4_request",
+            },
+            timeout=10,
+        )
+        return answer.status_code, answer.json()
+
+    return send
 
 
 def _role(iam: Any, name: str, service_name: str) -> str:

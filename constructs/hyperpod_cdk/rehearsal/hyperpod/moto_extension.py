@@ -20,7 +20,7 @@ from moto.sagemaker.responses import SageMakerResponse
 
 from hyperpod_cdk.rehearsal.hyperpod import tags
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
-from hyperpod_cdk.rehearsal.hyperpod.errors import ServiceError
+from hyperpod_cdk.rehearsal.hyperpod.errors import SerializationError, ServiceError
 from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS
 from hyperpod_cdk.rehearsal.hyperpod.service import HyperPodService
 
@@ -42,8 +42,8 @@ class HyperPodResponse(SageMakerResponse):
         Args:
             operation: name as in the API.
         """
-        hyperpod = service(self.current_account, self.region)
         try:
+            hyperpod = service(self.current_account, self.region)
             return ActionResult(hyperpod.call(operation, self._json_body()))
         except ServiceError as error:
             return _error(error)
@@ -72,7 +72,10 @@ class HyperPodResponse(SageMakerResponse):
             return _error(error)
 
     def _json_body(self) -> Any:
-        return json.loads(self.body or "{}")
+        try:
+            return json.loads(self.body or "{}")
+        except json.JSONDecodeError as error:
+            raise SerializationError(f"the request is no JSON: {error}") from None
 
 
 def install() -> None:
