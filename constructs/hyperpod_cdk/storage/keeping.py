@@ -3,13 +3,6 @@
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 
-from hyperpod_cdk.spec import RemovalPolicy
-
-
-def removal(policy: RemovalPolicy) -> cdk.RemovalPolicy:
-    """CDK's name of a removal policy; it goes for deletion and for replacement."""
-    return cdk.RemovalPolicy.RETAIN if policy is RemovalPolicy.RETAIN else cdk.RemovalPolicy.DESTROY
-
 
 def keep(security_group: ec2.SecurityGroup, *rules: cdk.CfnResource) -> None:
     """Keep the group of the servers, which could not be deleted anyway, and the rules among them."""

@@ -11,9 +11,10 @@ from constructs import Construct
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network.interface import IHyperPodNetwork
 from hyperpod_cdk.network.security_group import ALL_TRAFFIC, Ports, allow_in, allow_out
+from hyperpod_cdk.removal import removal
 from hyperpod_cdk.spec import DataRepositoryAssociation, LustreFileSystem, Mount, RemovalPolicy
 from hyperpod_cdk.storage.existing import ExistingStorage
-from hyperpod_cdk.storage.keeping import keep, removal
+from hyperpod_cdk.storage.keeping import keep
 from hyperpod_cdk.storage.lustre_defaults import is_persistent, with_defaults
 from hyperpod_cdk.storage.placing import subnets_in
 from hyperpod_cdk.storage.ports import LUSTRE

@@ -11,10 +11,11 @@ from constructs import Construct
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network.interface import IHyperPodNetwork
 from hyperpod_cdk.network.security_group import allow_in
+from hyperpod_cdk.removal import removal
 from hyperpod_cdk.service.fsx import OPENZFS_THROUGHPUT
 from hyperpod_cdk.spec import Mount, OpenZfsDeploymentType, OpenZfsFileSystem, RemovalPolicy
 from hyperpod_cdk.storage.existing import ExistingStorage
-from hyperpod_cdk.storage.keeping import keep, removal
+from hyperpod_cdk.storage.keeping import keep
 from hyperpod_cdk.storage.placing import subnets_in
 from hyperpod_cdk.storage.ports import OPEN_ZFS
 
