@@ -35,6 +35,8 @@ def settle(event: Event, live: Live, aws: Aws) -> dict[str, Any]:
         raise ClusterFailedError(
             f"the cluster {live.name} is not this stack's ({live.arn}) and is not touched"
         )
+    if live.is_losing_groups:
+        return NOT_COMPLETE
     note = pending_of(tags)
     mine = note if note and note.request_id == event.request_id else None
     if note and not mine and event.handover.get("Pending"):

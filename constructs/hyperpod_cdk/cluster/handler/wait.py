@@ -69,7 +69,7 @@ def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
     outcome = OUTCOMES.get(live.status, Outcome.WAIT)
     if outcome is Outcome.FAIL:
         raise ClusterFailedError(
-            explain(aws, live, f"{event.kind} of cluster {live.name} failed: it is {live.status}")
+            explain(aws, live, f"{event.kind} of cluster {live.name} failed: its status is {live.status}")
         )
     return settle(event, live, aws) if outcome is Outcome.CHECK else NOT_COMPLETE
 

@@ -1,0 +1,105 @@
+"""The handler against the emulated service, through a simulated provider framework. Imports no aws_cdk."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from botocore.config import Config
+from handler.clients import Aws
+from moto import mock_aws
+from moto.backends import get_backend
+from tests.handler.cloudformation import Framework, Stack
+
+from handler import index
+from hyperpod_cdk.rehearsal import hyperpod
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, NodeSetupResult
+from hyperpod_cdk.service.api_model import API_VERSION, cluster_model_json
+
+MUTATING = ("Add", "Create", "Delete", "Update")
+
+
+@dataclass
+class Calls:
+    """The AWS operations that were called."""
+
+    names: list[str] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def mutating(self) -> list[str]:
+        return [name for name in self.names if name.startswith(MUTATING)]
+
+    def sent(self, name: str) -> list[dict[str, Any]]:
+        """The requests of one operation."""
+        return [request for called, request in self.requests if called == name]
+
+    def clear(self) -> None:
+        self.names.clear()
+        self.requests.clear()
+
+
+_calls = Calls()
+
+
+@pytest.fixture(scope="session")
+def handler_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
+    """The handler's clients, as in Lambda: they speak the model that ships with the handler."""
+    models = tmp_path_factory.mktemp("models")
+    model = models / "sagemaker" / API_VERSION / "service-2.json"
+    model.parent.mkdir(parents=True)
+    model.write_text(cluster_model_json(), encoding="utf-8")
+    hyperpod.install()
+    with pytest.MonkeyPatch.context() as patch, mock_aws():
+        patch.setenv("AWS_DATA_PATH", str(models))
+        patch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+        aws = Aws(
+            sleep=lambda seconds: hyperpod.service().clock.advance(seconds),
+            now=lambda: hyperpod.service().clock.now().timestamp(),
+            config=Config(retries={"total_max_attempts": 1}),
+        )
+        for client in (aws.sagemaker, aws.logs, aws.ec2):
+            client.meta.events.register("provide-client-params.*", _record)
+        yield aws
+
+
+def _record(params: dict[str, Any], model: Any, **_: Any) -> None:
+    _calls.names.append(model.name)
+    _calls.requests.append((model.name, params))
+
+
+@pytest.fixture
+def calls() -> Calls:
+    return _calls
+
+
+@pytest.fixture
+def aws(handler_aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Aws:
+    """The clients, in an account without clusters and logs.
+
+    Only what the handler meets is emptied: to reset the whole of moto takes longer than a test.
+    """
+    for name in ("sagemaker", "logs"):
+        get_backend(name).reset()
+    monkeypatch.setattr(index, "_aws", lambda: handler_aws)
+    _calls.clear()
+    return handler_aws
+
+
+@pytest.fixture
+def service(aws: Aws) -> HyperPodService:
+    """The emulated service; it asks for no roles and no scripts, so that tests need no IAM and no S3."""
+    emulated = hyperpod.service()
+    emulated.check_references = False
+    emulated.node_setup = lambda node: NodeSetupResult()
+    return emulated
+
+
+@pytest.fixture
+def framework(service: HyperPodService) -> Framework:
+    return Framework(advance=service.clock.advance)
+
+
+@pytest.fixture
+def stack(framework: Framework) -> Stack:
+    return Stack(framework=framework)

@@ -1,0 +1,92 @@
+"""The API model that ships with the handler (field reports 22, 50)."""
+
+import json
+from typing import Any
+
+from botocore.model import ListShape, MapShape, Shape, StructureShape
+from botocore.stub import Stubber
+from botocore.validate import ParamValidator
+from handler.clients import Aws
+from handler.request import desired_of
+from tests.handler.samples import properties, stringified
+
+from hyperpod_cdk.service import api_model
+from hyperpod_cdk.service.api_model import (
+    OPERATIONS,
+    cluster_model,
+    cluster_model_json,
+    full_model,
+    input_shape,
+)
+
+
+def maximal(shape: Shape, depth: int = 0) -> Any:
+    """A value with every member that a shape has; of a union the member that ``depth`` picks."""
+    if isinstance(shape, StructureShape):
+        if shape.is_tagged_union:
+            name = list(shape.members)[depth % len(shape.members)]
+            return {name: maximal(shape.members[name])}
+        return {name: maximal(member) for name, member in shape.members.items()}
+    if isinstance(shape, ListShape):
+        union = isinstance(shape.member, StructureShape) and shape.member.is_tagged_union
+        count = len(shape.member.members) if union else 1
+        return [maximal(shape.member, index) for index in range(count)]
+    if isinstance(shape, MapShape):
+        return {"a-key": maximal(shape.value)}
+    least = shape.metadata.get("min", 1)
+    samples = {"integer": max(least, 1), "boolean": True, "timestamp": "2026-11-30T12:00:00Z"}
+    if shape.type_name in samples:
+        return samples[shape.type_name]
+    return shape.enum[0] if shape.enum else "x" * max(least, 1)
+
+
+REQUEST: dict[str, Any] = maximal(input_shape("CreateCluster"))
+
+
+def test_it_is_small_and_the_same_every_time() -> None:
+    text = cluster_model_json()
+    api_model._cut.cache_clear()
+    assert cluster_model_json() == text
+    assert 30_000 < len(text) < 60_000
+    assert json.loads(text) == cluster_model()
+
+
+def test_it_has_the_operations_and_no_prose() -> None:
+    model = cluster_model()
+    assert set(model["operations"]) == set(OPERATIONS)
+    assert '"documentation"' not in cluster_model_json()
+    assert model["metadata"] == full_model()["metadata"]
+
+
+def test_what_it_returns_is_the_callers_own() -> None:
+    cluster_model()["operations"].clear()
+    assert cluster_model()["operations"]
+
+
+def test_22_the_client_speaks_the_shipped_model(handler_aws: Aws) -> None:
+    names = handler_aws.sagemaker.meta.service_model.operation_names
+    assert sorted(names) == sorted(OPERATIONS), "botocore did not load the model from AWS_DATA_PATH"
+
+
+def test_22_a_maximal_request_survives_cloudformation_byte_for_byte(handler_aws: Aws) -> None:
+    assert len(json.dumps(REQUEST)) > 3000
+    desired = desired_of(stringified(properties(REQUEST)), handler_aws)
+    assert json.dumps(desired.request, sort_keys=True) == json.dumps(REQUEST, sort_keys=True)
+
+
+def test_22_a_maximal_request_passes_the_validation_of_the_shipped_model(handler_aws: Aws) -> None:
+    report = ParamValidator().validate(REQUEST, handler_aws.input_shape("CreateCluster"))
+    assert not report.has_errors(), report.generate_report()
+    arn = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefghijkl"
+    with Stubber(handler_aws.sagemaker) as stubber:
+        stubber.add_response("create_cluster", {"ClusterArn": arn}, REQUEST)
+        assert handler_aws.sagemaker.create_cluster(**REQUEST)["ClusterArn"] == arn
+
+
+def test_walking_meets_every_member_once() -> None:
+    paths = [member.path for member in api_model.walk(input_shape("CreateCluster"))]
+    assert len(paths) == len(set(paths)) > 100
+    assert "InstanceGroups[].KubernetesConfig.Taints[].Effect" in paths
+    required = {member.path for member in api_model.walk(input_shape("CreateCluster")) if member.required}
+    assert "ClusterName" in required
+    assert "InstanceGroups[].InstanceType" not in required
