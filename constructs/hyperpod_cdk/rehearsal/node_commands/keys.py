@@ -1,5 +1,5 @@
 """Key pairs that open nothing, but belong together."""
-# ruff: noqa: PTH
+# ruff: noqa: PTH123
 
 import hashlib
 import os
