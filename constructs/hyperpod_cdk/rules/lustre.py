@@ -146,8 +146,7 @@ def lustre_metadata(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP306",
         title="a read cache that can not be",
-        why="only Intelligent-Tiering file systems have an SSD read cache of their own; its size follows their "
-        "throughput",
+        why="only Intelligent-Tiering file systems have an SSD read cache; its size follows their throughput",
         fix="change the setting, or remove read_cache",
         source=f"{fsx.API_REFERENCE}API_LustreReadCacheConfiguration.html",
     )

@@ -39,7 +39,7 @@ def lustre_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP311",
         title="EFA on a file system that can not have it",
-        why="EFA needs PERSISTENT_2 with a metadata configuration, that is Lustre 2.15; it is fixed at creation",
+        why="EFA needs PERSISTENT_2 with metadata settings, so Lustre 2.15; it is fixed at creation",
         fix="use PERSISTENT_2 on Lustre 2.15, or remove efa_enabled",
         source=f"{fsx.LUSTRE_GUIDE}efa-file-systems.html",
     )
