@@ -124,6 +124,7 @@ class HyperPodCluster(ClusterBase):
             properties={"Format": _FORMAT, "Request": self.request},
         )
         self.resource.node.add_dependency(
+            self.provider,
             network,
             *self.execution_roles.values(),
             *([self.lifecycle_scripts] if self.lifecycle_scripts else []),

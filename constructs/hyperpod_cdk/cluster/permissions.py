@@ -31,3 +31,8 @@ READ_IMAGES = ["ec2:DescribeImages", "ec2:DescribeSnapshots"]
 SHARE_IMAGES = ["ec2:ModifyImageAttribute", "ec2:ModifySnapshotAttribute"]
 """What the caller of CreateCluster needs for a custom AMI
 (https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-how-to.html, 2026-10)."""
+
+PASS_ROLE = ["iam:PassRole"]
+CREATE_SERVICE_LINKED_ROLE = ["iam:CreateServiceLinkedRole"]
+"""The first cluster of an account makes AWSServiceRoleForSageMakerHyperPod
+(https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerHyperPodServiceRolePolicy.html)."""

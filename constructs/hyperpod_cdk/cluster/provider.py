@@ -1,7 +1,6 @@
 """The custom resource's provider: handler functions, their role, and CDK's provider framework round them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -12,7 +11,14 @@ from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk import custom_resources as cr
 from constructs import Construct
 
+from hyperpod_cdk.access.keys import encrypted_log_group
+from hyperpod_cdk.access.permissions import WRITE_LOG_STREAMS
 from hyperpod_cdk.cluster import permissions
+from hyperpod_cdk.cluster.findings import (
+    acknowledge_framework,
+    acknowledge_functions,
+    acknowledge_policy,
+)
 from hyperpod_cdk.cluster.handler_code import handler_code
 
 # CloudFormation gives up on a custom resource after 3600 s (CFN aws-resource-cloudformation-customresource);
@@ -22,6 +28,9 @@ _QUERY_INTERVAL = cdk.Duration.seconds(20)
 # Above the handler's longest bounded wait; the provider framework advises at most 14 minutes.
 _ON_EVENT_TIMEOUT = cdk.Duration.minutes(14)
 _IS_COMPLETE_TIMEOUT = cdk.Duration.minutes(2)
+# A managed policy holds 6144 characters (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html,
+# 2026-10); a role's ARN takes up to 120 of them.
+_ROLES_IN_A_POLICY = 40
 
 
 class ClusterProvider(Construct):
@@ -50,17 +59,25 @@ class ClusterProvider(Construct):
             encryption_key: for the log groups. Default: AWS-managed keys.
         """
         super().__init__(scope, construct_id)
-        self.log_group = self._log_group("Log", log_retention, encryption_key)
-        self.framework_log_group = self._log_group("FrameworkLog", log_retention, encryption_key)
-        self.waiter_log_group = self._log_group("WaiterLog", log_retention, encryption_key)
+        log_groups = {
+            name: encrypted_log_group(self, name, retention=log_retention, encryption_key=encryption_key)
+            for name in ("Log", "FrameworkLog", "WaiterLog")
+        }
+        self.log_group = log_groups["Log"]
+        self.framework_log_group = log_groups["FrameworkLog"]
+        self.waiter_log_group = log_groups["WaiterLog"]
         self.role = iam.Role(
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description="Creates, updates and deletes a HyperPod cluster for CloudFormation",
         )
-        self.log_group.grant_write(self.role)
-        self._grant(cluster_name, execution_role_arns, training_plan_arns, custom_images=custom_images)
+        self.policies = [
+            self._policy(
+                "Policy", self._statements(cluster_name, training_plan_arns, custom_images=custom_images)
+            ),
+            *self._pass_role_policies(execution_role_arns),
+        ]
         with handler_code() as path:
             code = lambda_.Code.from_asset(str(path))
             self.on_event = self._function("OnEvent", code, "on_event", _ON_EVENT_TIMEOUT)
@@ -73,29 +90,23 @@ class ClusterProvider(Construct):
             query_interval=_QUERY_INTERVAL,
             total_timeout=MAX_WAIT,
             log_group=self.framework_log_group,
+            disable_waiter_state_machine_logging=False,
             waiter_state_machine_log_options=cr.LogOptions(
                 destination=self.waiter_log_group,
                 # the execution's input holds the ResponseURL, which is a secret
                 include_execution_data=False,
-                level=sfn.LogLevel.ERROR,
+                level=sfn.LogLevel.ALL,
             ),
         )
+        functions = [self.on_event, self.is_complete]
+        acknowledge_functions(functions)
+        acknowledge_framework(self.provider, functions)
+        acknowledge_policy(self.policies[0], cluster_name)
 
     @property
     def service_token(self) -> str:
         """ARN that a custom resource names as its ServiceToken."""
         return self.provider.service_token
-
-    def _log_group(
-        self, construct_id: str, retention: logs.RetentionDays, key: kms.IKey | None
-    ) -> logs.LogGroup:
-        return logs.LogGroup(
-            self,
-            construct_id,
-            retention=retention,
-            encryption_key=key,
-            removal_policy=cdk.RemovalPolicy.DESTROY,
-        )
 
     def _function(
         self,
@@ -109,7 +120,7 @@ class ClusterProvider(Construct):
             construct_id,
             code=code,
             handler=f"handler.index.{function}",
-            runtime=lambda_.Runtime.PYTHON_3_13,
+            runtime=lambda_.Runtime.PYTHON_3_14,
             timeout=timeout,
             memory_size=256,
             role=self.role,
@@ -118,67 +129,76 @@ class ClusterProvider(Construct):
             description=f"HyperPod cluster custom resource: {function}",
         )
 
-    def _grant(
-        self,
-        cluster_name: str,
-        execution_role_arns: Sequence[str],
-        training_plan_arns: Sequence[str],
-        *,
-        custom_images: bool,
-    ) -> None:
+    def _policy(self, construct_id: str, statements: Sequence[iam.PolicyStatement]) -> iam.ManagedPolicy:
+        return iam.ManagedPolicy(
+            self,
+            construct_id,
+            roles=[self.role],
+            statements=statements,
+            description="What the HyperPod cluster custom resource uses",
+        )
+
+    def _pass_role_policies(self, role_arns: Sequence[str]) -> list[iam.ManagedPolicy]:
+        return [
+            self._policy(
+                f"PassRoles{start // _ROLES_IN_A_POLICY or ''}",
+                [
+                    iam.PolicyStatement(
+                        sid="PassExecutionRoles",
+                        actions=permissions.PASS_ROLE,
+                        resources=role_arns[start : start + _ROLES_IN_A_POLICY],
+                        conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
+                    )
+                ],
+            )
+            for start in range(0, len(role_arns), _ROLES_IN_A_POLICY)
+        ]
+
+    def _statements(
+        self, cluster_name: str, training_plan_arns: Sequence[str], *, custom_images: bool
+    ) -> list[iam.PolicyStatement]:
         stack = cdk.Stack.of(self)
         # A cluster's ARN ends in an id that the service draws, so its name cannot narrow the resource.
         clusters = stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")
-        self._allow(
-            "ManageClusters",
-            [*permissions.READ_CLUSTER, *permissions.WRITE_CLUSTER],
-            [clusters, *training_plan_arns],
+        service_linked = stack.format_arn(
+            service="iam",
+            region="",
+            resource="role",
+            resource_name="aws-service-role/hyperpod.sagemaker.amazonaws.com/*",
         )
-        self._allow(
-            "PassExecutionRoles",
-            ["iam:PassRole"],
-            execution_role_arns,
-            {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
-        )
-        self._allow(
-            "CreateServiceLinkedRole",
-            ["iam:CreateServiceLinkedRole"],
-            [
-                stack.format_arn(
-                    service="iam",
-                    region="",
-                    resource="role",
-                    resource_name="aws-service-role/hyperpod.sagemaker.amazonaws.com/*",
-                )
-            ],
-            {"StringEquals": {"iam:AWSServiceName": "hyperpod.sagemaker.amazonaws.com"}},
-        )
-        log_group = stack.format_arn(
+        node_logs = stack.format_arn(
             service="logs",
             resource="log-group",
             resource_name=f"/aws/sagemaker/Clusters/{cluster_name}/*",
             arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
         )
-        self._allow("ReadNodeLogs", permissions.READ_NODE_LOGS, [log_group])
-        self._allow("FindLingeringInterfaces", permissions.FIND_INTERFACES, ["*"])
-        if custom_images:
-            self._allow_custom_images(stack)
-
-    def _allow_custom_images(self, stack: cdk.Stack) -> None:
-        self._allow("ReadCustomImages", permissions.READ_IMAGES, ["*"])
-        resources = [
-            stack.format_arn(service="ec2", account="", resource=kind, resource_name="*")
-            for kind in ("image", "snapshot")
+        statements = [
+            _allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn]),
+            _allow(
+                "ManageClusters",
+                [*permissions.READ_CLUSTER, *permissions.WRITE_CLUSTER],
+                [clusters, *training_plan_arns],
+            ),
+            iam.PolicyStatement(
+                sid="CreateServiceLinkedRole",
+                actions=permissions.CREATE_SERVICE_LINKED_ROLE,
+                resources=[service_linked],
+                conditions={"StringEquals": {"iam:AWSServiceName": "hyperpod.sagemaker.amazonaws.com"}},
+            ),
+            _allow("ReadNodeLogs", permissions.READ_NODE_LOGS, [node_logs]),
+            _allow("FindLingeringInterfaces", permissions.FIND_INTERFACES, ["*"]),
         ]
-        self._allow("ShareCustomImages", permissions.SHARE_IMAGES, resources)
+        if custom_images:
+            images = [
+                stack.format_arn(service="ec2", account="", resource=kind, resource_name="*")
+                for kind in ("image", "snapshot")
+            ]
+            statements += [
+                _allow("ReadImages", permissions.READ_IMAGES, ["*"]),
+                _allow("ShareImages", permissions.SHARE_IMAGES, images),
+            ]
+        return statements
 
-    def _allow(
-        self,
-        sid: str,
-        actions: Sequence[str],
-        resources: Sequence[str],
-        conditions: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.role.add_to_policy(
-            iam.PolicyStatement(sid=sid, actions=actions, resources=resources, conditions=conditions)
-        )
+
+def _allow(sid: str, actions: Sequence[str], resources: Sequence[str]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid=sid, actions=actions, resources=resources)
