@@ -89,7 +89,8 @@ class Framework:
         event = dict(event)
         if "PhysicalResourceId" not in event:
             event["PhysicalResourceId"] = FAILED_CREATE
-        reason = f"Error: {error}\n\nLogs: /aws/lambda/ml-ClusterProviderOnEvent1A2B3C4D-AbCdEfGhIjKl\n\n{JS_STACK}"
+        logs = "Logs: /aws/lambda/ml-ClusterProviderOnEvent1A2B3C4D-AbCdEfGhIjKl"
+        reason = f"Error: {error}\n\n{logs}\n\n{JS_STACK}"
         return self._respond("FAILED", event, reason=reason, polls=polls)
 
     def _respond(

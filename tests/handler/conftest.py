@@ -53,14 +53,19 @@ def handler_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         patch.setenv("AWS_DATA_PATH", str(models))
         patch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+        patch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # 1,300 images for each account that is emptied
         aws = Aws(
-            sleep=lambda seconds: hyperpod.service().clock.advance(seconds),
+            sleep=_sleep,
             now=lambda: hyperpod.service().clock.now().timestamp(),
             config=Config(retries={"total_max_attempts": 1}),
         )
         for client in (aws.sagemaker, aws.logs, aws.ec2):
             client.meta.events.register("provide-client-params.*", _record)
         yield aws
+
+
+def _sleep(seconds: float) -> None:
+    hyperpod.service().clock.advance(seconds)
 
 
 def _record(params: dict[str, Any], model: Any, **_: Any) -> None:

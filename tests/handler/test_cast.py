@@ -90,7 +90,7 @@ def test_an_empty_structure_that_says_something_stays() -> None:
         ),
         (
             {"InstanceStorageConfigs": [{"EbsVolumeConfig": {"RootVolume": "yes"}}]},
-            "Request.InstanceGroups[0].InstanceStorageConfigs[0].EbsVolumeConfig.RootVolume: must be true or false",
+            "InstanceGroups[0].InstanceStorageConfigs[0].EbsVolumeConfig.RootVolume: must be true or false",
         ),
         ({"LifeCycleConfig": "x"}, "Request.InstanceGroups[0].LifeCycleConfig: must be an object, got: 'x'"),
         ({"InstanceType": ["ml.c5.large"]}, "Request.InstanceGroups[0].InstanceType: must be a string"),

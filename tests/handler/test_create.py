@@ -9,6 +9,7 @@ from tests.handler.cloudformation import FAILED_CREATE, STACK_ID, Framework, Sta
 from tests.handler.conftest import Calls
 from tests.handler.samples import changed, cluster, group, properties, regroup
 
+from handler import index
 from hyperpod_cdk.rehearsal.hyperpod import (
     AccessDenied,
     HyperPodService,
@@ -128,12 +129,7 @@ def test_46_a_name_in_use_by_another_is_left_alone(
 
 
 def test_46_a_name_taken_between_check_and_create_is_left_alone(
-    stack: Stack,
-    framework: Framework,
-    service: HyperPodService,
-    calls: Calls,
-    monkeypatch: pytest.MonkeyPatch,
-    aws: Aws,
+    stack: Stack, framework: Framework, calls: Calls, monkeypatch: pytest.MonkeyPatch, aws: Aws
 ) -> None:
     assert Stack(framework=framework, logical_id="Other").create(REQUEST).ok
     describe = aws.sagemaker.describe_cluster
@@ -198,8 +194,6 @@ def test_57_the_same_event_twice_makes_one_cluster(
     stack: Stack, framework: Framework, service: HyperPodService, calls: Calls
 ) -> None:
     event = stack.event("Create", properties(REQUEST))
-    from handler import index
-
     first = index.on_event({**event, "ResponseURL": "x"})
     second = index.on_event({**event, "ResponseURL": "x"})
     assert first["PhysicalResourceId"] == second["PhysicalResourceId"] == "ml"
@@ -260,7 +254,7 @@ def test_a_cluster_left_by_a_failed_delete_is_taken_over(
 
 
 def test_14_a_rollback_of_node_counts_is_no_success(stack: Stack, service: HyperPodService) -> None:
-    """Continuous: a group that never reaches its minimum is rolled back to 0, and the cluster is in service."""
+    """Continuous: a group that misses its minimum is rolled back to 0, and the cluster is in service."""
     request = cluster(
         group("controller", "Controller"), group("compute", count=2, MinInstanceCount=2), continuous=True
     )

@@ -92,7 +92,7 @@ TABLE: Mapping[str, Mapping[str, Rule]] = {
         "KubernetesConfig": _GROUP_VALUE,
         # once a group has it, an update without it keeps it (…slurm-api-config-migration)
         "SlurmConfig": _TOP_VALUE,
-        "CapacityRequirements": _NEW_GROUP,
+        "CapacityRequirements": Rule(policy=Policy.NEW_GROUP, default={"OnDemand": {}}),
         "NetworkInterface": _NEW_GROUP,
     },
     "ClusterRestrictedInstanceGroupSpecification": {
