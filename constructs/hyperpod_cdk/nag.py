@@ -1,9 +1,14 @@
 """Acknowledged findings of cdk-nag; works where cdk-nag is not installed."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from aws_cdk import Acknowledgment, Validations
+from aws_cdk import Acknowledgment, Stack, Validations
 from constructs import IConstruct
+
+COMPLIANCE_PACKS = ("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321")
+"""Packs that check many of the same rules, each under its own prefix."""
 
 
 def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
@@ -17,6 +22,30 @@ def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
     Validations.of(construct).acknowledge(*rules)
 
 
-def acknowledge_everywhere(construct: IConstruct, rule: str, reason: str, *, packs: tuple[str, ...]) -> None:
-    """Accept one rule that several packs check under their own prefix."""
+def acknowledge_everywhere(
+    construct: IConstruct, rule: str, reason: str, *, packs: Sequence[str] = COMPLIANCE_PACKS
+) -> None:
+    """Accept one rule that several packs check."""
     acknowledge(construct, {f"{pack}-{rule}": reason for pack in packs})
+
+
+def acknowledge_resources(construct: IConstruct, resources: Iterable[str], reason: str) -> None:
+    """Accept that statements of a policy name these resources, as far as they have wildcards."""
+    wide = [resource for resource in resources if "*" in resource]
+    texts = map(_shown, Stack.of(construct).resolve(wide))
+    acknowledge(construct, {f"AwsSolutions-IAM5[Resource::{text}]": reason for text in texts})
+
+
+def _shown(value: Any) -> str:
+    """A resolved value as cdk-nag shows it in a finding's id: references in angle brackets."""
+    match value:
+        case {"Ref": name}:
+            return f"<{name}>"
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"<{name}.{attribute}>"
+        case {"Fn::Join": [delimiter, parts]}:
+            return str(delimiter).join(map(_shown, parts))
+        case {"Fn::Sub": str(template)}:
+            return re.sub(r"\$\{([^}]+)\}", r"<\1>", template)
+        case _:
+            return str(value)

@@ -1,7 +1,7 @@
 """ExecutionRole: what the nodes of an instance group may do."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import jsii
 from aws_cdk import Aws
@@ -13,7 +13,13 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access import permissions
-from hyperpod_cdk.nag import acknowledge
+from hyperpod_cdk.nag import acknowledge, acknowledge_resources
+
+WILDCARDS = (
+    "the action takes no resource, or its resources are made by the service as nodes come and go, or are all "
+    "the objects of one bucket or repositories of one account"
+)
+"""Why statements name resources with wildcards."""
 
 
 class IExecutionRole(Protocol):
@@ -69,18 +75,20 @@ class ExecutionRole(Construct):
             f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{permissions.MANAGED_POLICY}]"
         )
         acknowledge(self._role, {finding: "the policy that the service names for the nodes of a cluster"})
-        self._policy: iam.ManagedPolicy | None = None
-        self._statements: dict[str, iam.PolicyStatement] = {}
+        self._policy: iam.CfnManagedPolicy | None = None
+        self._statements: dict[str, dict[str, Any]] = {}
+        self._unwritten: set[str] = set()
         if vpc:
             self._allow_network()
         if lustre:
-            self._allow("DescribeFileSystems", permissions.DESCRIBE_FILE_SYSTEMS, ["*"])
+            self._allow("DescribeFileSystems", permissions.DESCRIBE_FILE_SYSTEMS, "*")
         if lifecycle_bucket is not None:
-            self.grant_read_bucket(lifecycle_bucket)
+            self._allow_bucket(lifecycle_bucket, "")
         for key in volume_keys:
-            self.grant_use_volume_key(key)
+            self._allow("UseVolumeKey", permissions.USE_VOLUME_KEY, key.key_arn)
         for secret in secrets:
-            self.grant_read_secret(secret)
+            self._allow_secret(secret)
+        self._write()
 
     @staticmethod
     def from_role_arn(
@@ -110,7 +118,7 @@ class ExecutionRole(Construct):
         return self._role
 
     @property
-    def policy(self) -> iam.ManagedPolicy | None:
+    def policy(self) -> iam.CfnManagedPolicy | None:
         """The policy with everything beyond the service's managed one; None while there is nothing."""
         return self._policy
 
@@ -125,20 +133,18 @@ class ExecutionRole(Construct):
         Args:
             prefix: Only those whose key begins so. Default: all.
         """
-        self._allow("ListBucket", permissions.LIST_BUCKET, [bucket.bucket_arn])
-        self._allow("ReadObjects", permissions.READ_OBJECTS, [bucket.arn_for_objects(f"{prefix}*")])
-        if bucket.encryption_key is not None:
-            self._allow("DecryptObjects", permissions.DECRYPT, [bucket.encryption_key.key_arn])
+        self._allow_bucket(bucket, prefix)
+        self._write()
 
     def grant_use_volume_key(self, key: kms.IKey) -> None:
         """Encrypt EBS volumes with a key."""
-        self._allow("UseVolumeKey", permissions.USE_VOLUME_KEY, [key.key_arn])
+        self._allow("UseVolumeKey", permissions.USE_VOLUME_KEY, key.key_arn)
+        self._write()
 
     def grant_read_secret(self, secret: secretsmanager.ISecret) -> None:
         """Read a secret, and decrypt it if it has a customer-managed key."""
-        self._allow("ReadSecret", permissions.READ_SECRET, [secret.secret_arn])
-        if secret.encryption_key is not None:
-            self._allow("DecryptSecret", permissions.DECRYPT, [secret.encryption_key.key_arn])
+        self._allow_secret(secret)
+        self._write()
 
     def grant_ecr_pull(self, repository: ecr.IRepository | None = None) -> None:
         """Pull container images.
@@ -146,40 +152,58 @@ class ExecutionRole(Construct):
         Args:
             repository: Only of this repository. Default: any of this account and Region.
         """
-        self._allow("LogInToEcr", permissions.ECR_LOGIN, ["*"])
-        everywhere = _arn("ecr", "repository/*")
-        self._allow(
-            "PullImages", permissions.ECR_PULL, [repository.repository_arn if repository else everywhere]
-        )
+        images = repository.repository_arn if repository else _arn("ecr", "repository/*")
+        self._allow("LogInToEcr", permissions.ECR_LOGIN, "*")
+        self._allow("PullImages", permissions.ECR_PULL, images)
+        self._write()
+
+    def _allow_bucket(self, bucket: s3.IBucket, prefix: str) -> None:
+        self._allow("ListBucket", permissions.LIST_BUCKET, bucket.bucket_arn)
+        self._allow("ReadObjects", permissions.READ_OBJECTS, bucket.arn_for_objects(f"{prefix}*"))
+        if bucket.encryption_key is not None:
+            self._allow("Decrypt", permissions.DECRYPT, bucket.encryption_key.key_arn)
+
+    def _allow_secret(self, secret: secretsmanager.ISecret) -> None:
+        self._allow("ReadSecret", permissions.READ_SECRET, secret.secret_arn)
+        if secret.encryption_key is not None:
+            self._allow("Decrypt", permissions.DECRYPT, secret.encryption_key.key_arn)
 
     def _allow_network(self) -> None:
         interfaces = _arn("ec2", "network-interface/*")
         # Subnets and groups of a shared VPC belong to its owner's account, the instances to the service's.
         places = [_arn("ec2", f"{kind}/*", account="*") for kind in ("security-group", "subnet")]
         instances = _arn("ec2", "instance/*", account="*")
-        self._allow("DescribeNetwork", permissions.DESCRIBE_NETWORK, ["*"])
-        self._allow("CreateInterface", permissions.CREATE_INTERFACE, [interfaces, *places])
-        self._allow("ChangeInterface", permissions.CHANGE_INTERFACE, [interfaces])
-        self._allow("DetachInterface", permissions.DETACH_INTERFACE, [interfaces, instances])
-        self._allow("TagInterface", permissions.TAG_INTERFACE, [interfaces])
+        self._allow("DescribeNetwork", permissions.DESCRIBE_NETWORK, "*")
+        self._allow("CreateInterface", permissions.CREATE_INTERFACE, interfaces, *places)
+        self._allow("ChangeInterface", permissions.CHANGE_INTERFACE, interfaces)
+        self._allow("DetachInterface", permissions.DETACH_INTERFACE, interfaces, instances)
+        self._allow("TagInterface", permissions.TAG_INTERFACE, interfaces)
 
-    def _allow(self, sid: str, actions: Sequence[str], resources: Sequence[str]) -> None:
+    def _allow(self, sid: str, actions: Sequence[str], *resources: str) -> None:
         """Add to the policy; a statement of the same purpose gets further resources."""
-        if sid in self._statements:
-            self._statements[sid].add_resources(*resources)
+        statement = self._statements.setdefault(
+            sid, {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": []}
+        )
+        statement["Resource"] = list(dict.fromkeys([*statement["Resource"], *resources]))
+        self._unwritten.update(resources)
+
+    def _write(self) -> None:
+        """Put the statements into the policy: once after several, since each call into CDK costs."""
+        if not self._unwritten:
             return
-        statement = iam.PolicyStatement(sid=sid, actions=list(actions), resources=list(resources))
-        self._statements[sid] = statement
+        document = {"Version": "2012-10-17", "Statement": list(self._statements.values())}
         if self._policy is None:
-            self._policy = iam.ManagedPolicy(
+            self._policy = iam.CfnManagedPolicy(
                 self,
                 "Policy",
-                roles=[self._role],
                 description="What the nodes of a HyperPod instance group use",
-                statements=[statement],
+                roles=[self._role.role_name],
+                policy_document=document,
             )
         else:
-            self._policy.add_statements(statement)
+            self._policy.policy_document = document
+        acknowledge_resources(self._policy, sorted(self._unwritten), WILDCARDS)
+        self._unwritten.clear()
 
 
 class ExistingExecutionRole(Construct):

@@ -39,7 +39,6 @@ def encrypted_log_group(
         group,
         "CloudWatchLogGroupEncrypted",
         "encrypted by CloudWatch Logs; a customer-managed key is one argument away",
-        packs=("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321"),
     )
     return group
 

@@ -94,7 +94,6 @@ class LifecycleBucket(Construct):
             bucket,
             "S3BucketReplicationEnabled",
             "its content is made from the sources of the stack, which deploys it anew anywhere",
-            packs=("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321"),
         )
         if key is None:
             _acknowledge_managed_keys(bucket)
@@ -119,10 +118,9 @@ class LifecycleBucket(Construct):
         )
         logs_itself = "it holds access logs; logging its own would never end"
         acknowledge(bucket, {"AwsSolutions-S1": logs_itself})
-        packs = ("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321")
-        acknowledge_everywhere(bucket, "S3BucketLoggingEnabled", logs_itself, packs=packs)
+        acknowledge_everywhere(bucket, "S3BucketLoggingEnabled", logs_itself)
         for rule in ("S3BucketReplicationEnabled", "S3BucketVersioningEnabled"):
-            acknowledge_everywhere(bucket, rule, "access logs are written once and expire", packs=packs)
+            acknowledge_everywhere(bucket, rule, "access logs are written once and expire")
         _acknowledge_managed_keys(bucket)
         return bucket
 
@@ -168,5 +166,4 @@ def _acknowledge_managed_keys(bucket: s3.Bucket) -> None:
         "S3DefaultEncryptionKMS",
         "encrypted by S3; access logs can not be delivered to a bucket under a customer-managed key, and for "
         "scripts such a key is one argument away",
-        packs=("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321"),
     )

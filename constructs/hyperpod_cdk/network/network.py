@@ -192,7 +192,6 @@ class HyperPodNetwork(Construct):
             "VPCDefaultSecurityGroupClosed",
             "nothing here uses the default group; emptying it takes a custom resource whose log group stays "
             "behind",
-            packs=("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321"),
         )
         return vpc
 

@@ -11,6 +11,8 @@ from aws_cdk import CfnResource
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_cdk.nag import acknowledge_everywhere
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
@@ -47,8 +49,9 @@ def allow_in(
         ports: What they may reach.
         why: Description shown in the console.
     """
-    return [
-        ec2.CfnSecurityGroupIngress(
+    rules: list[CfnResource] = []
+    for range_ in ports:
+        rule = ec2.CfnSecurityGroupIngress(
             scope,
             f"{prefix}-{range_}",
             group_id=group,
@@ -58,8 +61,14 @@ def allow_in(
             to_port=range_.first if range_.last is None else range_.last,
             description=why,
         )
-        for range_ in ports
-    ]
+        if range_ == ALL_TRAFFIC:
+            acknowledge_everywhere(
+                rule,
+                "EC2RestrictedCommonPorts",
+                "EFA needs all traffic, and only members of one group send it",
+            )
+        rules.append(rule)
+    return rules
 
 
 def allow_out(
