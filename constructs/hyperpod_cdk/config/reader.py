@@ -80,7 +80,9 @@ def _spec(document: Document) -> HyperPodSpec:
             # as JSON, since strict reading of Python data would want dataclasses and enum members
             (spec,) = adapter().validate_json(json.dumps([document.data]))
         except ValidationError as error:
-            findings += [finding(one, one["loc"][1:], document) for one in error.errors(include_url=False)]
+            unread = {one.path for one in document.findings if one.code == BAD_YAML.code}
+            faults = (finding(one, one["loc"][1:], document) for one in error.errors(include_url=False))
+            findings += [fault for fault in faults if fault.path not in unread]
     if findings:
         raise ConfigError(findings)
     return spec

@@ -1,5 +1,6 @@
 """JSON Schema of the YAML file, for completion and checks in editors."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from hyperpod_cdk.config.reader import adapter
@@ -13,7 +14,19 @@ def schema() -> dict[str, Any]:
     made = adapter().json_schema(ref_template="#/definitions/{model}")
     definitions: dict[str, Any] = made["$defs"]
     root = definitions.pop("HyperPodSpec")
+    for tagged in _discriminators(root):
+        for reference in tagged["mapping"].values():
+            # without the tag nothing tells which kind is meant, the default notwithstanding
+            definitions[reference.rpartition("/")[2]]["required"] = [tagged["propertyName"]]
     return {"$schema": DIALECT, **_tidied(root), "definitions": _tidied(definitions)}
+
+
+def _discriminators(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        if "discriminator" in part:
+            yield part["discriminator"]
+        for value in part.values():
+            yield from _discriminators(value)
 
 
 def _tidied(part: Any) -> Any:

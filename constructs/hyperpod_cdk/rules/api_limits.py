@@ -6,14 +6,12 @@ from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from botocore.model import ListShape, Shape, StringShape, StructureShape
-
 from hyperpod_cdk import spec as s
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.service.shapes import pattern, shape
+from hyperpod_cdk.service.shapes import Shape, shape
 
 # spec classes and the structure that each becomes; a field finds its member by name
 _STRUCTURES: Mapping[type, str] = {
@@ -104,27 +102,27 @@ def _shape_of(cls: type, name: str) -> Shape | None:
         return shape(*_FIELDS[cls, name])
     if cls not in _STRUCTURES:
         return None
-    structure = shape("sagemaker", _STRUCTURES[cls])
-    assert isinstance(structure, StructureShape)
-    members = {member.lower(): found for member, found in structure.members.items()}
-    return members.get(name.replace("_", ""))
+    members = shape("sagemaker", _STRUCTURES[cls]).members
+    found = {member.lower(): member_shape for member, member_shape in members.items()}
+    wanted = found.get(name.replace("_", ""))
+    return shape("sagemaker", wanted) if wanted else None
 
 
 def _outside(value: Any, limits: Shape, path: str) -> Iterator[_Fault]:
     if unresolved(value):
         return
-    if isinstance(limits, ListShape) and isinstance(value, Sequence):
+    if limits.kind == "list" and isinstance(value, Sequence):
         yield from _outside_range(len(value), limits, path, "items")
         for index, item in enumerate(value):
-            yield from _outside(item, limits.member, join(path, index))
-    elif isinstance(limits, StringShape) and isinstance(value, str):
+            yield from _outside(item, shape(limits.service, limits.item or ""), join(path, index))
+    elif limits.kind == "string" and isinstance(value, str):
         yield from _wrong_text(value, limits, path)
-    elif limits.type_name in ("integer", "long") and isinstance(value, int):
+    elif limits.kind == "integer" and isinstance(value, int):
         yield from _outside_range(value, limits, path, "")
 
 
 def _outside_range(number: int, limits: Shape, path: str, unit: str) -> Iterator[_Fault]:
-    low, high = limits.metadata.get("min"), limits.metadata.get("max")
+    low, high = limits.minimum, limits.maximum
     if (low is None or number >= low) and (high is None or number <= high):
         return
     nearest = low if low is not None and number < low else high
@@ -134,24 +132,23 @@ def _outside_range(number: int, limits: Shape, path: str, unit: str) -> Iterator
     yield path, {"message": message, "given": given, "allowed": allowed.strip(), "nearest": (nearest,)}
 
 
-def _wrong_text(text: str, limits: StringShape, path: str) -> Iterator[_Fault]:
-    if limits.enum:
-        if text not in limits.enum and limits.name not in _OPEN:
-            yield path, {"message": "is not known", "given": text, "allowed": ", ".join(limits.enum)}
+def _wrong_text(text: str, limits: Shape, path: str) -> Iterator[_Fault]:
+    if limits.values:
+        if text not in limits.values and limits.name not in _OPEN:
+            yield path, {"message": "is not known", "given": text, "allowed": ", ".join(limits.values)}
         return
-    low, high = limits.metadata.get("min", 0), limits.metadata.get("max")
-    if len(text) < low or (high is not None and len(text) > high):
+    low, high = limits.minimum or 0, limits.maximum
+    wanted = limits.pattern
+    if wanted and text and not wanted.fullmatch(text):
+        allowed = _IN_WORDS.get(wanted.pattern, f"text that matches {wanted.pattern}")
+        message = "has characters or a form that is not allowed"
+        yield path, {"message": message, "given": text, "allowed": allowed, "nearest": _mended(text, wanted)}
+    elif len(text) < low or (high is not None and len(text) > high):
         message = f"is {len(text)} characters long"
         yield path, {"message": message, "given": text, "allowed": f"{low} to {high} characters"}
-    wanted = limits.metadata.get("pattern")
-    if wanted and text and not pattern(wanted).fullmatch(text):
-        allowed = _IN_WORDS.get(wanted, f"text that matches {wanted}")
-        message = "has characters or a form that is not allowed"
-        nearest = _mended(text, wanted)
-        yield path, {"message": message, "given": text, "allowed": allowed, "nearest": nearest}
 
 
-def _mended(text: str, wanted: str) -> tuple[str, ...]:
+def _mended(text: str, wanted: re.Pattern[str]) -> tuple[str, ...]:
     """The text with what is wrong made hyphens, where that is enough."""
     mended = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
-    return (mended,) if mended and pattern(wanted).fullmatch(mended) else ()
+    return (mended,) if mended and wanted.fullmatch(mended) else ()

@@ -8,7 +8,7 @@ from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.log_retention import RETENTION_DAYS
-from hyperpod_cdk.service.shapes import pattern, shape
+from hyperpod_cdk.service.shapes import shape
 from hyperpod_cdk.service.sources import API
 from hyperpod_cdk.spec import HyperPodSpec
 
@@ -77,8 +77,9 @@ def _wrong_tags(where: str, tags: Mapping[str, str], rule: Rule) -> Iterator[Fin
 
 
 def _fits(text: str, name: str) -> bool:
-    limits = shape("sagemaker", name).metadata
-    return limits["min"] <= len(text) <= limits["max"] and bool(pattern(limits["pattern"]).fullmatch(text))
+    limits = shape("sagemaker", name)
+    assert limits.maximum is not None and limits.pattern is not None
+    return (limits.minimum or 0) <= len(text) <= limits.maximum and bool(limits.pattern.fullmatch(text))
 
 
 @checks(

@@ -1,13 +1,18 @@
-"""Shapes of the API models by name, with patterns that Python understands."""
+"""Limits of the API's shapes, read from the models that botocore ships.
 
+The files are read directly: botocore's own classes load an HTTP client, which takes longer than all rules.
+"""
+
+import gzip
+import json
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from botocore.loaders import create_loader
-from botocore.model import ServiceModel, Shape
-
-from hyperpod_cdk.service.api_model import service_model
-
+_VERSIONS = {"sagemaker": "2017-07-24", "fsx": "2018-03-01"}
 # Unicode classes that Python's re does not know; \w also takes "_", which every pattern with \p allows
 _CLASSES = {
     r"\p{L}": r"\w",
@@ -16,21 +21,47 @@ _CLASSES = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """A type of an API: ``minimum`` and ``maximum`` are of numbers, of lengths of texts and of lists."""
+
+    service: str
+    name: str
+    kind: str
+    members: Mapping[str, str] = field(default_factory=dict)
+    item: str | None = None
+    values: Sequence[str] = ()
+    minimum: int | None = None
+    maximum: int | None = None
+    pattern: re.Pattern[str] | None = None
+
+
+@cache
 def shape(service: str, name: str) -> Shape:
-    """A shape of the ``sagemaker`` (cluster operations only) or ``fsx`` API."""
-    return _model(service).shape_for(name)
+    """A shape of the ``sagemaker`` or ``fsx`` API; members and items are names of further shapes."""
+    model = _shapes(service)[name]
+    pattern = model.get("pattern")
+    return Shape(
+        service=service,
+        name=name,
+        kind=model["type"],
+        members={member: what["shape"] for member, what in model.get("members", {}).items()},
+        item=model["member"]["shape"] if "member" in model else None,
+        values=tuple(model.get("enum", ())),
+        minimum=model.get("min"),
+        maximum=model.get("max"),
+        pattern=_compiled(pattern) if pattern else None,
+    )
 
 
-@cache
-def pattern(text: str) -> re.Pattern[str]:
-    """The compiled form of a model's pattern; match it against the whole value."""
+def _compiled(pattern: str) -> re.Pattern[str]:
     for theirs, ours in _CLASSES.items():
-        text = text.replace(theirs, ours)
-    return re.compile(text)
+        pattern = pattern.replace(theirs, ours)
+    return re.compile(pattern)
 
 
 @cache
-def _model(service: str) -> ServiceModel:
-    if service == "sagemaker":
-        return service_model()
-    return ServiceModel(create_loader().load_service_model(service, "service-2"), service)
+def _shapes(service: str) -> Mapping[str, Any]:
+    path = files("botocore").joinpath("data", service, _VERSIONS[service], "service-2.json.gz")
+    shapes: Mapping[str, Any] = json.loads(gzip.decompress(path.read_bytes()))["shapes"]
+    return shapes

@@ -31,8 +31,9 @@ def is_zone_name(text: str) -> bool:
 
 def zone_prefix(region: str) -> str | None:
     """What the zone ids of a Region begin with: ``usw2`` for ``us-west-2``; None if it can not be told."""
-    area, *words, number = region.split("-")
-    if not words or any(word not in _DIRECTIONS for word in words):
+    area, *words = region.split("-")
+    number = words.pop() if words else ""
+    if not words or not number.isdigit() or any(word not in _DIRECTIONS for word in words):
         return None
     return area + "".join(_DIRECTIONS[word] for word in words) + number
 

@@ -1,0 +1,186 @@
+"""Rules of names, tags, groups, volumes (HP1xx)."""
+
+from typing import Any
+
+import pytest
+from tests.unit.rules.specs import BASE, NUMBER_TOKEN, REMOVED, TEXT_TOKEN, changed, findings, full_path
+
+from hyperpod_cdk.spec import (
+    Cluster,
+    DeepHealthCheck,
+    EbsVolume,
+    InstanceGroup,
+    LifeCycleConfig,
+    NodeProvisioningMode,
+)
+
+ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE}
+KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large-models"
+CHECKS = (DeepHealthCheck.INSTANCE_STRESS,)
+TAGS_48 = {f"Tag{number}": "x" for number in range(48)}
+
+ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
+    # the API's own limits
+    ("HP100", {}, []),
+    ("HP100", {"compute.instance_group_name": "gpu_group"}, ["compute.instance_group_name"]),
+    ("HP100", {"compute.instance_group_name": "g" * 63}, []),
+    ("HP100", {"compute.instance_group_name": "g" * 64}, ["compute.instance_group_name"]),
+    ("HP100", {"compute.instance_group_name": TEXT_TOKEN}, []),
+    ("HP100", {"cluster.cluster_name": "-name"}, ["cluster.cluster_name"]),
+    ("HP100", {"cluster.instance_groups": ()}, ["cluster.instance_groups"]),
+    ("HP100", {"compute.instance_count": 0}, []),
+    ("HP100", {"compute.instance_count": 6758}, []),
+    ("HP100", {"compute.instance_count": 6759}, ["compute.instance_count"]),
+    ("HP100", {"compute.instance_count": -1}, ["compute.instance_count"]),
+    ("HP100", {"compute.instance_count": NUMBER_TOKEN}, []),
+    ("HP100", {"compute.threads_per_core": 3}, ["compute.threads_per_core"]),
+    ("HP100", {"compute.slurm_config.partition_names": ("a", "b")}, ["compute.slurm_config.partition_names"]),
+    (
+        "HP100",
+        {"compute.slurm_config.partition_names": ("a b",)},
+        ["compute.slurm_config.partition_names[0]"],
+    ),
+    ("HP100", {"compute.secondary_volume": EbsVolume(volume_size_in_gb=16384)}, []),
+    (
+        "HP100",
+        {"compute.secondary_volume": EbsVolume(volume_size_in_gb=16385)},
+        ["compute.secondary_volume.volume_size_in_gb"],
+    ),
+    ("HP100", {"compute.mounts[0].mount_path": "/fsx"}, []),
+    ("HP100", {"compute.mounts[0].mount_path": "fsx"}, ["compute.mounts[0].mount_path"]),
+    ("HP100", {"compute.execution_role_arn": "HyperPodRole"}, ["compute.execution_role_arn"]),
+    ("HP100", {"compute.training_plan_arn": PLAN}, []),
+    ("HP100", {"compute.image_id": "ami-0123456789abcdef0"}, []),
+    ("HP100", {"compute.image_id": "img-1234"}, ["compute.image_id"]),
+    ("HP100", {"compute.image_release_version": "1.2"}, ["compute.image_release_version"]),
+    (
+        "HP100",
+        {"compute.on_start_deep_health_checks": ("Stress",)},
+        ["compute.on_start_deep_health_checks[0]"],
+    ),
+    (
+        "HP100",
+        {"compute.life_cycle_config": LifeCycleConfig(source_s3_uri="bucket/prefix", on_create="x.sh")},
+        ["compute.life_cycle_config.source_s3_uri"],
+    ),
+    ("HP100", {"scratch.weekly_maintenance_start_time": "7:23:59"}, []),
+    (
+        "HP100",
+        {"scratch.weekly_maintenance_start_time": "8:00:00"},
+        ["scratch.weekly_maintenance_start_time"],
+    ),
+    (
+        "HP100",
+        {"home.daily_automatic_backup_start_time": "24:00"},
+        ["home.daily_automatic_backup_start_time"],
+    ),
+    ("HP100", {"home.automatic_backup_retention_days": 90}, []),
+    ("HP100", {"home.automatic_backup_retention_days": 91}, ["home.automatic_backup_retention_days"]),
+    # names and tags
+    ("HP101", {"stack_name": "a"}, []),
+    ("HP101", {"stack_name": "9lives"}, ["stack_name"]),
+    ("HP101", {"stack_name": "s" * 128}, []),
+    ("HP101", {"stack_name": "s" * 129}, ["stack_name"]),
+    ("HP101", {"stack_name": TEXT_TOKEN, "region": TEXT_TOKEN}, []),
+    ("HP101", {"region": "us-gov-west-1"}, []),
+    ("HP101", {"region": "Oregon"}, ["region"]),
+    ("HP102", {"cluster.tags": TAGS_48}, []),
+    ("HP102", {"cluster.tags": TAGS_48, "tags": {"Tag0": "y"}}, []),
+    ("HP102", {"cluster.tags": TAGS_48, "tags": {"Another": "y"}}, ["cluster.tags"]),
+    ("HP103", {"tags": {"Projekt/Größe": "ä 1+1=2 @home"}}, []),
+    ("HP103", {"tags": {"aws:x": "y"}}, ['tags["aws:x"]']),
+    ("HP103", {"cluster.tags": {"a": "b" * 256}}, []),
+    ("HP103", {"cluster.tags": {"a": "b" * 257}}, ["cluster.tags.a"]),
+    ("HP103", {"cluster.tags": {"a": "what?"}}, ["cluster.tags.a"]),
+    ("HP103", {"cluster.tags": {TEXT_TOKEN: TEXT_TOKEN}}, []),
+    ("HP104", {"log_retention_days": 1, "network.flow_logs_retention_days": 3653}, []),
+    ("HP104", {"log_retention_days": 10}, ["log_retention_days"]),
+    ("HP104", {"network.flow_logs_retention_days": 0}, ["network.flow_logs_retention_days"]),
+    ("HP104", {"log_retention_days": NUMBER_TOKEN}, []),
+    # groups
+    ("HP110", {}, []),
+    ("HP110", {"compute.instance_group_name": "login"}, ["compute.instance_group_name"]),
+    ("HP110", {"login.instance_group_name": TEXT_TOKEN, "compute.instance_group_name": TEXT_TOKEN}, []),
+    ("HP111", {"compute.instance_type": "ml.p6-b200.48xlarge"}, []),
+    ("HP111", {"compute.instance_type": "ml.p5.48xlrge"}, ["compute.instance_type"]),
+    ("HP111", {"compute.instance_type": "p5.48xlarge"}, ["compute.instance_type"]),
+    ("HP111", {"compute.instance_type": TEXT_TOKEN}, []),
+    ("HP112", {"compute.threads_per_core": 2}, []),
+    ("HP112", {"compute.instance_type": "ml.c7g.xlarge", "compute.threads_per_core": 1}, []),
+    (
+        "HP112",
+        {"compute.instance_type": "ml.c7g.xlarge", "compute.threads_per_core": 2},
+        ["compute.threads_per_core"],
+    ),
+    ("HP112", {"compute.instance_type": "ml.c7g.xlarge", "compute.threads_per_core": NUMBER_TOKEN}, []),
+    ("HP113", {"compute.min_instance_count": 4}, []),
+    ("HP113", {"compute.min_instance_count": 5}, ["compute.min_instance_count"]),
+    ("HP113", {"compute.min_instance_count": 5, "compute.instance_count": NUMBER_TOKEN}, []),
+    ("HP114", {"compute.min_instance_count": 1}, []),
+    ("HP114", {**ALL_AT_ONCE, "compute.min_instance_count": 1}, ["compute.min_instance_count"]),
+    ("HP114", {"cluster.node_provisioning_mode": TEXT_TOKEN, "compute.min_instance_count": 1}, []),
+    ("HP115", {"compute.training_plan_arn": PLAN}, []),
+    ("HP115", {"controller.training_plan_arn": TEXT_TOKEN}, ["controller.training_plan_arn"]),
+    ("HP115", {"controller.training_plan_arn": PLAN, "controller.slurm_config.node_type": TEXT_TOKEN}, []),
+    ("HP116", {"compute.on_start_deep_health_checks": CHECKS}, []),
+    ("HP116", {"login.on_start_deep_health_checks": CHECKS}, ["login.on_start_deep_health_checks"]),
+    ("HP116", {"login.on_start_deep_health_checks": CHECKS, "login.instance_type": TEXT_TOKEN}, []),
+    # volumes and images
+    ("HP120", {"compute.root_volume": EbsVolume(volume_kms_key_id=KEY)}, []),
+    ("HP120", {"compute.root_volume": EbsVolume(volume_kms_key_id=TEXT_TOKEN)}, []),
+    ("HP120", {"compute.root_volume": EbsVolume()}, ["compute.root_volume.volume_kms_key_id"]),
+    (
+        "HP120",
+        {"compute.root_volume": EbsVolume(volume_kms_key_id=KEY, volume_size_in_gb=200)},
+        ["compute.root_volume.volume_size_in_gb"],
+    ),
+    ("HP121", {"compute.secondary_volume": EbsVolume(volume_size_in_gb=1)}, []),
+    ("HP121", {"compute.secondary_volume": EbsVolume(volume_size_in_gb=NUMBER_TOKEN)}, []),  # type: ignore[arg-type]
+    (
+        "HP121",
+        {"compute.secondary_volume": EbsVolume(volume_kms_key_id=KEY)},
+        ["compute.secondary_volume.volume_size_in_gb"],
+    ),
+    ("HP122", {"compute.root_volume": EbsVolume(volume_kms_key_id=KEY)}, []),
+    (
+        "HP122",
+        {**ALL_AT_ONCE, "compute.root_volume": EbsVolume(volume_kms_key_id=KEY)},
+        ["compute.root_volume.volume_kms_key_id"],
+    ),
+    ("HP122", {**ALL_AT_ONCE, "compute.secondary_volume": EbsVolume(volume_size_in_gb=5)}, []),
+    (
+        "HP122",
+        {
+            "cluster.node_provisioning_mode": TEXT_TOKEN,
+            "compute.root_volume": EbsVolume(volume_kms_key_id=KEY),
+        },
+        [],
+    ),
+    ("HP123", {"compute.image_id": "ami-0123456789abcdef0"}, []),
+    ("HP123", {"compute.image_release_version": TEXT_TOKEN}, []),
+    (
+        "HP123",
+        {"compute.image_id": "ami-0123456789abcdef0", "compute.image_release_version": "1.2.3"},
+        ["compute.image_release_version"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "changes", "paths"), ROWS)
+def test_rule(code: str, changes: dict[str, Any], paths: list[str]) -> None:
+    assert findings(changed(changes), code) == [full_path(path) for path in paths]
+
+
+@pytest.mark.parametrize(("count", "told"), [(20, []), (21, ["cluster.instance_groups"])])
+def test_many_groups(count: int, told: list[str]) -> None:
+    groups = tuple(
+        InstanceGroup(instance_group_name=f"g{number}", instance_type="ml.c5.large", instance_count=1)
+        for number in range(count)
+    )
+    assert findings(changed({"cluster": Cluster(instance_groups=groups)}), "HP117") == told
+
+
+def test_base_is_faultless_and_removal_works() -> None:
+    assert findings(BASE, "HP100") == []
+    assert list(changed({"home": REMOVED}).storage) == ["scratch"]

@@ -1,0 +1,178 @@
+"""Rules of the network and its zones (HP2xx)."""
+
+from typing import Any
+
+import pytest
+from tests.unit.rules.specs import (
+    BASE,
+    LIST_TOKEN,
+    NUMBER_TOKEN,
+    REMOVED,
+    TEXT_TOKEN,
+    changed,
+    findings,
+    full_path,
+)
+
+from hyperpod_cdk.rules import check
+from hyperpod_cdk.spec import (
+    ExistingNetwork,
+    ExistingSubnet,
+    Network,
+    OpenZfsDeploymentType,
+    OverrideVpcConfig,
+)
+
+EXISTING = Network(
+    existing=ExistingNetwork(
+        vpc_id="vpc-0a1b2c3d",
+        vpc_cidr="10.20.0.0/16",
+        subnets=(
+            ExistingSubnet(subnet_id="subnet-1", availability_zone_id="usw2-az4", route_table_id="rtb-1"),
+            ExistingSubnet(subnet_id="subnet-2", availability_zone_id="usw2-az1", route_table_id="rtb-2"),
+        ),
+        security_group_ids=("sg-1",),
+    )
+)
+THERE = {"network": EXISTING}
+TWO_ZONES = {"network.availability_zone_ids": ("usw2-az4", "usw2-az1")}
+ELSEWHERE = OverrideVpcConfig(availability_zone_id="usw2-az1")
+ZONES = "network.availability_zone_ids"
+MULTI_AZ = {"home.deployment_type": OpenZfsDeploymentType.MULTI_AZ_1}
+
+ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("HP200", {}, []),
+    ("HP200", {ZONES: ()}, [ZONES]),
+    ("HP200", {ZONES: LIST_TOKEN}, []),
+    ("HP200", THERE, []),
+    ("HP201", THERE, []),
+    ("HP201", {**THERE, "network.cidr": "10.1.0.0/16"}, ["network.cidr"]),
+    ("HP201", {**THERE, ZONES: ["usw2-az4"]}, [ZONES]),
+    ("HP201", {**THERE, ZONES: []}, []),
+    ("HP202", {"network.cidr": "10.0.0.0/28"}, []),
+    ("HP202", {"network.cidr": "10.0.0.0/29"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": "10.0.0.0/15"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": "10.0.0.1/16"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": "ten"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": TEXT_TOKEN}, []),
+    ("HP202", {**THERE, "network.existing.vpc_cidr": "10.0.0.0/33"}, ["network.existing.vpc_cidr"]),
+    ("HP202", {**THERE, "network.existing.vpc_cidr": None}, []),
+    # 4 p5 nodes take 128 addresses, controller and login 2: a /24 with the reserve, and public subnets
+    ("HP203", {"network.cidr": "10.0.0.0/23"}, []),
+    ("HP203", {"network.cidr": "10.0.0.0/24"}, ["network.cidr"]),
+    ("HP203", {"compute.instance_count": 1000, "network.cidr": "10.0.0.0/16"}, []),
+    ("HP203", {"compute.instance_count": 1100, "network.cidr": "10.0.0.0/16"}, ["network.cidr"]),
+    ("HP203", {"compute.instance_count": NUMBER_TOKEN, "network.cidr": "10.0.0.0/24"}, []),
+    ("HP203", {"network.cidr": TEXT_TOKEN}, []),
+    (
+        "HP203",
+        {
+            "compute.override_vpc_config": OverrideVpcConfig(subnet_ids=("subnet-1",)),
+            "network.cidr": "10.0.0.0/24",
+        },
+        [],
+    ),
+    ("HP204", THERE, []),
+    ("HP204", {**THERE, "network.existing.vpc_id": None}, ["network.existing.vpc_id"]),
+    ("HP204", {**THERE, "network.existing.vpc_cidr": None}, ["network.existing.vpc_cidr"]),
+    ("HP204", {**THERE, "network.existing.vpc_cidr": None, "home": REMOVED}, []),
+    ("HP204", {**THERE, "network.existing.vpc_id": TEXT_TOKEN}, []),
+    ("HP204", {**THERE, **MULTI_AZ}, []),
+    (
+        "HP204",
+        {**THERE, **MULTI_AZ, "network.existing.subnets[1].route_table_id": None},
+        ["network.existing.subnets[1].route_table_id"],
+    ),
+    ("HP205", TWO_ZONES, []),
+    ("HP205", {ZONES: ("usw2-az4", "usw2-az4")}, [f"{ZONES}[1]"]),
+    ("HP205", {ZONES: (TEXT_TOKEN, TEXT_TOKEN)}, []),
+    (
+        "HP205",
+        {**THERE, "network.existing.subnets[1].subnet_id": "subnet-1"},
+        ["network.existing.subnets[1]"],
+    ),
+    (
+        "HP205",
+        {"login.override_vpc_config": OverrideVpcConfig(subnet_ids=("a",), security_group_ids=("b", "b"))},
+        ["login.override_vpc_config.security_group_ids[1]"],
+    ),
+    ("HP206", {"login.override_vpc_config": ELSEWHERE}, []),
+    ("HP206", {"login.override_vpc_config": OverrideVpcConfig(security_group_ids=("sg-2",))}, []),
+    ("HP206", {"login.override_vpc_config": OverrideVpcConfig()}, ["login.override_vpc_config"]),
+    (
+        "HP206",
+        {"login.override_vpc_config": OverrideVpcConfig(availability_zone_id=TEXT_TOKEN, subnet_ids=("a",))},
+        ["login.override_vpc_config.subnet_ids"],
+    ),
+    ("HP206", {"login.override_vpc_config": OverrideVpcConfig(subnet_ids=LIST_TOKEN)}, []),
+    ("HP220", {ZONES: ("use1-az6", "usgw1-az1", "apse4-az1", "usw2-lax1-az1")}, []),
+    ("HP220", {ZONES: ("us-west-2a",)}, [f"{ZONES}[0]"]),
+    ("HP220", {ZONES: ("usw2-az",)}, [f"{ZONES}[0]"]),
+    ("HP220", {ZONES: (TEXT_TOKEN,)}, []),
+    ("HP220", {"scratch.availability_zone_id": "us-west-2b"}, ["scratch.availability_zone_id"]),
+    ("HP220", {"home.availability_zone_ids": ("az1",)}, ["home.availability_zone_ids[0]"]),
+    (
+        "HP220",
+        {**THERE, "network.existing.subnets[0].availability_zone_id": "us-west-2a"},
+        ["network.existing.subnets[0].availability_zone_id"],
+    ),
+    ("HP221", {}, []),
+    ("HP221", {ZONES: ("usw2-lax1-az1",)}, []),
+    ("HP221", {ZONES: ("use1-az4",)}, [f"{ZONES}[0]"]),
+    ("HP221", {"region": None, ZONES: ("use1-az4",)}, []),
+    ("HP221", {"region": TEXT_TOKEN, ZONES: ("use1-az4",)}, []),
+    ("HP221", {"region": "xx-moon-1", ZONES: ("use1-az4",)}, []),
+    ("HP222", {**TWO_ZONES, "login.override_vpc_config": ELSEWHERE}, []),
+    (
+        "HP222",
+        {"login.override_vpc_config": ELSEWHERE},
+        ["login.override_vpc_config.availability_zone_id"],
+    ),
+    ("HP222", {ZONES: LIST_TOKEN, "login.override_vpc_config": ELSEWHERE}, []),
+    ("HP222", {"scratch.availability_zone_id": "usw2-az3"}, ["scratch.availability_zone_id"]),
+    ("HP222", {**THERE, "login.override_vpc_config": ELSEWHERE}, []),
+    (
+        "HP222",
+        {
+            **THERE,
+            "network.existing.subnets[1].availability_zone_id": None,
+            "login.override_vpc_config": ELSEWHERE,
+        },
+        ["login.override_vpc_config.availability_zone_id"],
+    ),
+    ("HP223", {}, []),
+    (
+        "HP223",
+        {**TWO_ZONES, "compute.override_vpc_config": ELSEWHERE},
+        ["compute.mounts[0]", "compute.mounts[1]"],
+    ),
+    (
+        "HP223",
+        {**TWO_ZONES, **MULTI_AZ, "compute.override_vpc_config": ELSEWHERE},
+        ["compute.mounts[0]"],
+    ),
+    (
+        "HP223",
+        {**TWO_ZONES, "compute.override_vpc_config": OverrideVpcConfig(availability_zone_id=TEXT_TOKEN)},
+        [],
+    ),
+    (
+        "HP223",
+        {**TWO_ZONES, "compute.override_vpc_config": OverrideVpcConfig(subnet_ids=("subnet-1",))},
+        [],
+    ),
+    ("HP223", {**THERE, "scratch.availability_zone_id": "usw2-az1"}, []),
+]
+
+
+@pytest.mark.parametrize(("code", "changes", "paths"), ROWS)
+def test_rule(code: str, changes: dict[str, Any], paths: list[str]) -> None:
+    assert findings(changed(changes), code) == [full_path(path) for path in paths]
+
+
+def test_the_range_that_would_do_is_offered() -> None:
+    spec = changed({"compute.instance_count": 100, "network.cidr": "10.0.0.0/22"}, BASE)
+    (finding,) = [finding for finding in check(spec) if finding.code == "HP203"]
+    (offered,) = finding.nearest
+    assert findings(changed({"network.cidr": offered}, spec), "HP203") == []
+    assert finding.given == "10.0.0.0/22"
