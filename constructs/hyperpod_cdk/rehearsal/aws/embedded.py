@@ -1,0 +1,235 @@
+"""The embedded AWS: moto's services on a loopback port, with what they lack to carry a CDK deployment."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import string
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+from unittest.mock import patch
+
+from moto.core.base_backend import BackendDict
+from moto.core.config import default_user_config
+from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.ec2.models import ec2_backends
+from moto.utilities.utils import get_partition
+
+from .bucket_policies import conditional_statements_do_not_apply
+from .filesystems import FileSystems, file_systems_served
+from .functions.pool import FunctionPool, functions_run_in
+from .resources.base import Clients
+from .resources.custom import CustomResources
+from .resources.registry import Registry
+from .server import LoopbackServer
+from .stacks.api import cloudformation_served_by
+from .stacks.operation import Environment
+from .stacks.records import Event
+from .stacks.service import CloudFormation
+from .step_functions import state_machines_execute
+from .trail import trail_is_empty
+
+#: Any will do: moto tells accounts apart by the role that was assumed, not by the key.
+_CREDENTIALS = {"aws_access_key_id": "EMBEDDEDAWS", "aws_secret_access_key": "embedded-aws"}
+_SUFFIX_CHARACTERS = string.ascii_uppercase + string.digits
+_running = Lock()
+
+
+class EmbeddedAws:
+    """An AWS account in this process, for as long as the ``with`` block runs.
+
+    Moto keeps its resources in the process, so there is one at a time; it starts empty.
+
+    :param region: The Region that stacks are deployed to.
+    :param account_id: The account.
+    :param speed: How much faster than real time the waits of state machines and custom resources pass.
+    :param node_modules: Where npm put the packages that Lambda's Node.js runtime brings along
+        (``@aws-sdk/client-lambda``, ``@aws-sdk/client-sfn``); None looks in the
+        working directory and its parents.
+    :param extensions: Called once before moto's application starts, to extend moto's services.
+    :raises RuntimeError: When another one runs in this process.
+    """
+
+    def __init__(
+        self,
+        *,
+        region: str = "us-west-2",
+        account_id: str = DEFAULT_ACCOUNT_ID,
+        speed: float = 20.0,
+        node_modules: Path | None = None,
+        extensions: Iterable[Callable[[], None]] = (),
+    ) -> None:
+        self.region = region
+        self.account_id = account_id
+        self._speed = speed
+        self._node_modules = node_modules or _find_node_modules(Path.cwd())
+        self._extensions = tuple(extensions)
+        self._stack = ExitStack()
+        self._custom = CustomResources(endpoint=lambda: self.endpoint, invoke=self._invoke, speed=speed)
+        self._server = LoopbackServer(route=self._custom.receiver)
+        self._file_systems: Mapping[str, Mapping[str, FileSystems]] = {}
+        self._services: dict[tuple[str, str], CloudFormation] = {}
+        self._services_lock = Lock()
+
+    # -- for its users ---------------------------------------------------------------------------------
+
+    @property
+    def endpoint(self) -> str:
+        """Where clients find it, as AWS_ENDPOINT_URL.
+
+        An address, not ``localhost``: SDKs put a bucket's name in front of a host name, and not every machine
+        resolves ``bucket.localhost``.
+        """
+        return f"http://127.0.0.1:{self._server.port}"
+
+    @property
+    def availability_zone_ids(self) -> tuple[str, ...]:
+        """Ids of the Region's Availability Zones, such as ``usw2-az1``."""
+        return tuple(zone.zone_id for zone in self._zones())
+
+    @property
+    def file_systems(self) -> FileSystems:
+        """The FSx file systems of the account and Region."""
+        return self._file_systems[self.account_id][self.region]
+
+    @property
+    def cloudformation(self) -> CloudFormation:
+        """The stacks of the account and Region."""
+        return self._cloudformation(self.account_id, self.region)
+
+    def failures(self) -> list[Event]:
+        """Events of every resource that could not be created, changed or deleted so far."""
+        return self.cloudformation.failures()
+
+    def unanswered(self) -> list[str]:
+        """Requests that the embedded AWS could not answer: operations that moto lacks, and its mistakes."""
+        return list(self._server.unanswered)
+
+    def client(self, service: str) -> Any:
+        """Give a boto3 client of the embedded AWS.
+
+        :param service: The service's name in boto3.
+        """
+        return self._clients(self.account_id, self.region).client(service)
+
+    def environment(self) -> dict[str, str]:
+        """Give the environment for the CDK CLI, the AWS CLI and SDKs, without the user's own AWS set-up."""
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "CDK_"))}
+        return {
+            **inherited,
+            **self._aws_variables(),
+            "CDK_DEFAULT_ACCOUNT": self.account_id,
+            "CDK_DEFAULT_REGION": self.region,
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+            "NODE_OPTIONS": f"--require={Path(__file__).with_name('cli_clock.cjs')}",
+        }
+
+    def __enter__(self) -> Self:
+        if not _running.acquire(blocking=False):
+            raise RuntimeError("an embedded AWS runs in this process already")
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            _running.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+        _running.release()
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        enter = self._stack.enter_context
+        folder = Path(enter(tempfile.TemporaryDirectory(prefix="embedded-aws-")))
+        BackendDict.reset()
+        self._stack.callback(BackendDict.reset)
+        # Moto's state machines call functions at this port of localhost.
+        enter(patch.dict(os.environ, {"MOTO_PORT": str(self._server.port)}))
+        enter(patch.dict(default_user_config, {"iam": {"load_aws_managed_policies": True}}))
+        enter(state_machines_execute(speed=self._speed))
+        enter(conditional_statements_do_not_apply())
+        enter(trail_is_empty())
+        self._file_systems = enter(file_systems_served())
+        enter(cloudformation_served_by(self._cloudformation))
+        for extend in self._extensions:
+            extend()
+        self._pool = FunctionPool(
+            folder,
+            environment=self._aws_variables(),
+            node_modules=self._node_modules,
+        )
+        enter(functions_run_in(self._pool))
+        self._server.start()
+        # Last in, first out: no request may arrive once the functions are gone.
+        self._stack.callback(self._pool.close)
+        self._stack.callback(self._server.stop)
+
+    def _invoke(self, function: Any, event: Any) -> Any:
+        return self._pool.invoke(function, event)
+
+    def _aws_variables(self) -> dict[str, str]:
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_REGION": self.region,
+            "AWS_DEFAULT_REGION": self.region,
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            **{name.upper(): value for name, value in _CREDENTIALS.items()},
+        }
+
+    def _zones(self) -> list[Any]:
+        return list(ec2_backends[self.account_id][self.region].describe_availability_zones())
+
+    def _clients(self, account_id: str, region: str) -> Clients:
+        return Clients(
+            endpoint=self.endpoint,
+            region=region,
+            account_id=account_id,
+            credentials=_CREDENTIALS,
+            unique=_suffix,
+        )
+
+    def _cloudformation(self, account_id: str, region: str) -> CloudFormation:
+        with self._services_lock:
+            key = (account_id, region)
+            if key not in self._services:
+                self._services[key] = CloudFormation(lambda exports: self._stack_environment(*key, exports))
+            return self._services[key]
+
+    def _stack_environment(
+        self, account_id: str, region: str, exports: Callable[[], Mapping[str, str]]
+    ) -> Environment:
+        return Environment(
+            aws=self._clients(account_id, region),
+            lookup=Registry(self._custom).lookup,
+            values={
+                "AWS::AccountId": account_id,
+                "AWS::Region": region,
+                "AWS::Partition": get_partition(region),
+                "AWS::URLSuffix": "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com",
+            },
+            zones=tuple(zone.name for zone in self._zones()),
+            exports=exports,
+        )
+
+
+def _suffix() -> str:
+    return "".join(secrets.choice(_SUFFIX_CHARACTERS) for _ in range(12))
+
+
+def _find_node_modules(start: Path) -> Path | None:
+    for folder in (start, *start.parents):
+        if (folder / "node_modules" / "@aws-sdk" / "client-lambda").is_dir():
+            return folder / "node_modules"
+    return None

@@ -1,0 +1,1 @@
+"""Lambda functions run as local processes."""

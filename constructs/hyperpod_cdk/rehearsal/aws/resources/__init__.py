@@ -1,0 +1,1 @@
+"""The resource types that the embedded CloudFormation can create, change and delete."""

@@ -1,0 +1,38 @@
+"""State machines really executed, with a clock that runs faster than the wall's."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from moto.core.config import default_user_config
+from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.models import StepFunctionsParserBackend
+
+
+@contextmanager
+def state_machines_execute(*, speed: float) -> Iterator[None]:
+    """Let moto execute state machines instead of only recording that they were started.
+
+    :param speed: How much faster than real time a Retry waits; 10 turns an interval of 10 s into 1 s. The
+        number of attempts stays as declared.
+    """
+    start = StepFunctionsParserBackend.start_execution
+
+    def start_with_name(backend: Any, arn: str, name: str | None = None, *rest: Any) -> Any:
+        # Moto calls every execution without a name "None", and refuses the second.
+        return start(backend, arn, name or str(uuid.uuid4()), *rest)
+
+    clock = SimpleNamespace(sleep=lambda seconds: time.sleep(seconds / speed))
+    with (
+        patch.dict(default_user_config, {"stepfunctions": {"execute_state_machine": True}}),
+        patch.object(StepFunctionsParserBackend, "start_execution", start_with_name),
+        # The only time that the waiter of CDK's provider framework spends is in its Retry.
+        patch.object(retrier_decl, "time", clock),
+    ):
+        yield
