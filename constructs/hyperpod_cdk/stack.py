@@ -11,7 +11,7 @@ from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
 from hyperpod_cdk.retention import retention
 from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec, LustreFileSystem, Mount
-from hyperpod_cdk.storage import LustreStorage, OpenZfsStorage
+from hyperpod_cdk.storage import ExistingStorage, IStorage, LustreStorage, OpenZfsStorage
 
 
 class HyperPodStack(cdk.Stack):
@@ -90,8 +90,18 @@ class HyperPodStack(cdk.Stack):
             encryption_key=self.encryption_key,
         )
 
-    def _storage(self, name: str, file_system: FileSystem) -> LustreStorage | OpenZfsStorage:
+    def _storage(self, name: str, file_system: FileSystem) -> IStorage:
         construct_id = f"Storage-{name}"
+        existing = file_system.existing
+        if existing:
+            return ExistingStorage(
+                self,
+                construct_id,
+                file_system_type=file_system.file_system_type,
+                dns_name=existing.dns_name,
+                mount_name=existing.mount_name,
+                file_system_id=existing.file_system_id,
+            )
         if isinstance(file_system, LustreFileSystem):
             return LustreStorage(
                 self,

@@ -6,7 +6,10 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from hyperpod_cdk.faults import ConstructError, refuse
+from hyperpod_cdk.nag import acknowledge
 from hyperpod_cdk.spec import ExistingSubnet
+
+_NO_ROUTE_TABLE = "Annotation::@aws-cdk/aws-ec2:noSubnetRouteTableId"
 
 
 class ExistingHyperPodNetwork(Construct):
@@ -39,6 +42,9 @@ class ExistingHyperPodNetwork(Construct):
             )
             for index, subnet in enumerate(subnets, start=1)
         )
+        for given, subnet in zip(subnets, self.subnets, strict=True):
+            if given.route_table_id is None:
+                acknowledge(subnet, {_NO_ROUTE_TABLE: "only a Multi-AZ file system asks for it, by a rule"})
         by_zone: dict[str, list[ec2.ISubnet]] = {}
         for given, subnet in zip(subnets, self.subnets, strict=True):
             if given.availability_zone_id:

@@ -1,0 +1,127 @@
+"""HyperPodStack: one spec, everything wired."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Match, Template
+
+from hyperpod_cdk.checking import SpecError
+from hyperpod_cdk.config import load
+from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.stack import HyperPodStack
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def spec() -> HyperPodSpec:
+    """The example with every kind of storage."""
+    return load(ROOT / "clusters" / "slurm-gpu.yaml")
+
+
+@pytest.fixture(scope="module")
+def stack(spec: HyperPodSpec) -> HyperPodStack:
+    """Its stack, shared by tests that only look."""
+    return HyperPodStack(cdk.App(), "Example", spec=spec)
+
+
+@pytest.fixture(scope="module")
+def template(stack: HyperPodStack) -> Template:
+    """The stack's template."""
+    return Template.from_stack(stack)
+
+
+def test_the_way_to_the_controller_is_an_output(template: Template) -> None:
+    value = json.dumps(template.find_outputs("Connect"))
+    assert "aws ssm start-session --region " in value
+    assert "ControllerSsmTarget" in value
+
+
+def test_the_file_systems_are_outputs(template: Template) -> None:
+    assert set(template.find_outputs("*")) == {
+        "ClusterName",
+        "ClusterArn",
+        "ClusterLogGroup",
+        "Connect",
+        "FileSystemScratch",
+        "FileSystemHome",
+    }
+
+
+def test_mounts_name_what_the_stack_makes(template: Template) -> None:
+    """Field report 6: GetAtts, not ids put together by hand."""
+    template.has_resource_properties(
+        "Custom::HyperPodCluster",
+        {
+            "Request": {
+                "InstanceGroups": Match.array_with(
+                    [
+                        Match.object_like(
+                            {
+                                "InstanceGroupName": "gpu",
+                                "InstanceStorageConfigs": Match.array_with(
+                                    [
+                                        {
+                                            "FsxLustreConfig": {
+                                                "DnsName": {"Fn::GetAtt": [Match.any_value(), "DNSName"]},
+                                                "MountName": {
+                                                    "Fn::GetAtt": [Match.any_value(), "LustreMountName"]
+                                                },
+                                                "MountPath": "/fsx",
+                                            }
+                                        }
+                                    ]
+                                ),
+                            }
+                        )
+                    ]
+                )
+            }
+        },
+    )
+
+
+def test_data_is_kept_with_the_network_that_it_lies_in(template: Template) -> None:
+    kept = {
+        resource["Type"]
+        for resource in template.to_json()["Resources"].values()
+        if resource.get("DeletionPolicy") == "Retain"
+    }
+    assert kept == {
+        "AWS::EC2::Subnet",
+        "AWS::EC2::VPC",
+        "AWS::FSx::FileSystem",
+        "AWS::S3::Bucket",
+        "AWS::EC2::SecurityGroup",
+        "AWS::EC2::SecurityGroupEgress",
+        "AWS::EC2::SecurityGroupIngress",
+    }
+
+
+def test_the_specs_tags_are_on_the_cluster_too(template: Template) -> None:
+    template.has_resource_properties(
+        "Custom::HyperPodCluster", {"Request": {"Tags": [{"Key": "Project", "Value": "pretraining"}]}}
+    )
+
+
+def test_the_whole_spec_is_checked_before_anything_is_made(spec: HyperPodSpec) -> None:
+    scratch = replace(spec.storage["scratch"], capacity_gib=3600)
+    broken = replace(spec, storage={**spec.storage, "scratch": scratch})
+    app = cdk.App()
+    with pytest.raises(SpecError, match=r"storage\.scratch\.capacity_gib"):
+        HyperPodStack(app, "Broken", spec=broken)
+    assert app.node.children == []
+
+
+@pytest.mark.parametrize(
+    ("region", "partition"), [("us-gov-west-1", "aws-us-gov"), ("cn-north-1", "aws-cn"), (None, "aws")]
+)
+def test_no_partition_is_written_out(spec: HyperPodSpec, region: str | None, partition: str) -> None:
+    env = cdk.Environment(account="111122223333", region=region) if region else None
+    made = HyperPodStack(cdk.App(), "Elsewhere", spec=replace(spec, region=None), env=env)
+    text = json.dumps(Template.from_stack(made).to_json())
+    assert "arn:aws:" not in text
+    assert "amazonaws.com.cn" not in text or partition == "aws-cn"
