@@ -18,9 +18,10 @@ from hyperpod_node.steps import (
 # the modes in which the service leaves mounting and Slurm to these scripts
 OURS = ("custom", "legacy")
 
+# A step's limit is more than its waits together, so that it is a wait that ends, and gives its reason.
 STEPS: tuple[Step, ...] = (
     # Whatever really needs the network waits for its own names, so that this failing is only a hint.
-    Step(name="network", run=network.wait_for_network, required=False, time_limit_seconds=240),
+    Step(name="network", run=network.wait_for_network, required=False, time_limit_seconds=300),
     # Before anything could be installed or upgraded (field report 102).
     Step(name="packages", run=packages.hold_packages, time_limit_seconds=600),
     Step(name="before", run=extra.run_before, time_limit_seconds=3600),
@@ -35,7 +36,7 @@ STEPS: tuple[Step, ...] = (
         run=slurm_controller.wait_for_configuration,
         modes=OURS,
         node_types=("Controller",),
-        time_limit_seconds=600,
+        time_limit_seconds=660,
     ),
     # Before the first start of slurmctld (field report 112).
     Step(
@@ -59,14 +60,14 @@ STEPS: tuple[Step, ...] = (
         run=slurm_node.join_as_compute,
         modes=OURS,
         node_types=("Compute",),
-        time_limit_seconds=1200,
+        time_limit_seconds=1300,
     ),
     Step(
         name="slurm-client",
         run=slurm_node.fetch_as_login,
         modes=OURS,
         node_types=("Login",),
-        time_limit_seconds=1200,
+        time_limit_seconds=1300,
     ),
     Step(name="after", run=extra.run_after, time_limit_seconds=3600),
 )

@@ -60,7 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _set_up(hook: str, root: Root, log: Log, clock: Clock) -> tuple[facts.Node | None, list[StepResult]]:
     environment = command_environment(os.environ, root)
     directory = Path.cwd()
-    deadline = Deadline.after(clock, FACTS_LIMIT_SECONDS)
+    # longer than the wait, so that its last look is not cut short
+    deadline = Deadline.after(clock, FACTS_LIMIT_SECONDS + 60)
     commands = Commands(clock=clock, deadline=deadline, environment=environment, log=log, step=FACTS)
     began = clock.now()
     try:

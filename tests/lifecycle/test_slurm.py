@@ -87,8 +87,8 @@ def test_113_the_password_is_plain_secret_and_kept(tmp_path: Path) -> None:
     assert len(password) == 48
     assert path.stat().st_mode & 0o777 == 0o600
     assert password not in node.log
-    assert password not in node.read(f"{STATE}/calls.jsonl")
-    assert f"IDENTIFIED BY '{password}'" in node.read(f"{STATE}/statements.json")
+    assert password not in node.read(f"/{STATE}/calls.jsonl")
+    assert f"IDENTIFIED BY '{password}'" in node.read(f"/{STATE}/statements.json")
     slurm_controller.set_up_accounting(node.context)
     assert slurm.settings(node.context.root, slurm.SLURMDBD_CONF)["storagepass"] == password
 
@@ -163,7 +163,7 @@ def test_slurmctld_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(slurm_controller, "DAEMON_LIMIT_SECONDS", 20)
     down = CommandFault(command="scontrol", output="Slurmctld(primary) at ip-10-1-0-4 is DOWN")
     node = controller(tmp_path, faults=[down])
-    with pytest.raises(NodeError, match="slurmctld: still not so after 20 s: .*is DOWN") as error:
+    with pytest.raises(NodeError, match=r"slurmctld: still not so after 20 s: .*is DOWN") as error:
         slurm_controller.start_controller(node.context)
     assert "/var/log/slurm" in error.value.advice
 

@@ -5,26 +5,21 @@ Nothing of the machine itself is touched: every path goes through the root, and 
 
 import atexit
 import json
-import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk.rehearsal.node_commands.dispatch import COMMANDS
 from hyperpod_cdk.rehearsal.node_commands.host import attach
-from hyperpod_cdk.rehearsal.node_commands.machine import STATE, Machine
+from hyperpod_cdk.rehearsal.node_commands.machine import STATE, CommandFault, Machine
+from hyperpod_cdk.rehearsal.node_commands.serving import PORT_VARIABLE, install, serving
 
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 PROVISIONING_PARAMETERS = "provisioning_parameters.json"
 TIME_LIMIT_SECONDS = 120
-# what the entry scripts themselves need
-TOOLS = ("bash", "dirname", "rm")
 FILES = {
     "/etc/passwd": (
         "root:x:0:0:root:/root:/bin/bash\n"
@@ -37,25 +32,6 @@ FILES = {
     "/home/ubuntu/.bashrc": "# ~/.bashrc\n",
     "/proc/mounts": "/dev/root / ext4 rw,relatime 0 0\nproc /proc proc rw 0 0\n",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class CommandFault:
-    """A command that fails on the emulated node.
-
-    Args:
-        command: its name, for example ``mount``.
-        contains: only calls whose line has this text; every call when empty.
-        times: how many such calls fail; -1 for all of them.
-        exit_code: what they end with.
-        output: what they print on standard error.
-    """
-
-    command: str
-    contains: str = ""
-    times: int = -1
-    exit_code: int = 1
-    output: str = "pretended failure"
 
 
 def run_node(
@@ -87,28 +63,38 @@ def run_node(
     Returns:
         The script's exit code and the lines that it printed, which are those of its log.
     """
-    prepare_root(
+    machine = prepare_root(
         scripts_dir, root, resource_config, hook=hook, addresses=addresses, storage=storage, faults=faults
     )
-    environment = {
-        "PATH": str(root / STATE / "bin"),
-        "HYPERPOD_CDK_ROOT": str(root),
+    with serving(machine) as port:
+        done = subprocess.run(
+            ["bash", str(scripts_dir / f"{hook}.sh")],
+            cwd=scripts_dir,
+            env={**node_environment(machine, port), **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIME_LIMIT_SECONDS,
+            check=False,
+        )
+    return done.returncode, done.stdout.splitlines()
+
+
+def node_environment(machine: Machine, port: int) -> dict[str, str]:
+    """Give the whole environment of an entry script; as on a node, HOME is not in it.
+
+    Args:
+        machine: the node.
+        port: where its commands are answered.
+    """
+    return {
+        "PATH": str(machine.path(f"{STATE}/bin")),
+        "HYPERPOD_CDK_ROOT": str(machine.root),
+        PORT_VARIABLE: str(port),
         "SAGEMAKER_RESOURCE_CONFIG_PATH": RESOURCE_CONFIG,
         "PYTHONPYCACHEPREFIX": str(_bytecode_directory()),
-        **(env or {}),
     }
-    done = subprocess.run(
-        ["bash", str(scripts_dir / f"{hook}.sh")],
-        cwd=scripts_dir,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIME_LIMIT_SECONDS,
-        check=False,
-    )
-    return done.returncode, done.stdout.splitlines()
 
 
 def prepare_root(
@@ -125,10 +111,9 @@ def prepare_root(
 
     Args: as of :func:`run_node`.
     """
-    machine = Machine(str(root))
+    machine = Machine(root, tuple(faults))
     fresh = not (root / STATE).is_dir()
     machine.remember("addresses", list(addresses))
-    machine.remember("faults", [asdict(fault) for fault in faults])
     machine.write(RESOURCE_CONFIG, json.dumps(resource_config, indent=2))
     if not fresh:
         return machine
@@ -136,7 +121,7 @@ def prepare_root(
         machine.remember("storage", str(storage))
     for path, text in FILES.items():
         machine.write(path, text)
-    _install_commands(root / STATE / "bin")
+    install(root / STATE / "bin")
     _play_service(machine, scripts_dir, resource_config, hook=hook, addresses=addresses)
     return machine
 
@@ -203,25 +188,6 @@ def slurm_conf(resource_config: Mapping[str, Any], address: str) -> str:
         "SchedulerParameters=permit_job_expansion\n"
         "Include accounting.conf\n"
     )
-
-
-def _install_commands(directory: Path) -> None:
-    """Fill a directory with the stand-ins, and links to the few real tools that scripts need."""
-    directory.mkdir(parents=True)
-    interpreter = os.path.realpath(sys.executable)
-    package_root = Path(__file__).parent
-    for name in COMMANDS:
-        code = (
-            f"import sys; sys.path.insert(0, {str(package_root)!r}); "
-            "from node_commands.dispatch import main; "
-            f"sys.exit(main({name!r}, sys.argv[1:]))"
-        )
-        script = directory / name
-        script.write_text(f'#!/bin/sh\nexec \'{interpreter}\' -IS -c "{code}" "$@"\n')
-        script.chmod(0o755)
-    for name in TOOLS:
-        (directory / name).symlink_to(str(shutil.which(name)))
-    (directory / "python3").symlink_to(interpreter)
 
 
 @cache

@@ -9,7 +9,10 @@ from hyperpod_node.errors import NodeError, StepSkippedError
 
 # Objects in a bucket have no execute bit, so each kind is handed to its interpreter.
 INTERPRETERS = {".sh": "bash", ".py": "python3"}
-SYNTAX_CHECKS = {".sh": ("-n",), ".py": ("-m", "py_compile")}
+SYNTAX_CHECKS = {
+    ".sh": ("-n",),
+    ".py": ("-c", "import ast, pathlib, sys; ast.parse(pathlib.Path(sys.argv[1]).read_text(), sys.argv[1])"),
+}
 # Outside a real node a user's script would act on the machine it was tried on, so it is only checked there.
 RUN_ANYWAY = "HYPERPOD_CDK_RUN_EXTRA"
 TIMEOUT_SECONDS = 3600

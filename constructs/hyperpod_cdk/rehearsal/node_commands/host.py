@@ -1,53 +1,48 @@
-"""Network and mounts."""
-# ruff: noqa: PTH103, PTH112, PTH114, PTH118, PTH120, PTH211
+"""Network, mounts and keys."""
 
+import hashlib
 import json
 import os
-import sys
-import zlib
+from pathlib import Path
 
-from .machine import STATE, Machine
+from hyperpod_cdk.rehearsal.node_commands.machine import STATE, Answer, Call, Machine
 
 PROC_MOUNTS = "/proc/mounts"
 
 
-def ip(machine: Machine, _arguments: list[str]) -> int:
+def ip(machine: Machine, _call: Call) -> Answer:
     """``ip -json address show``: loopback and the addresses that the node was given."""
     entries = ["127.0.0.1", *machine.texts("addresses")]
-    print(json.dumps([{"ifname": f"eth{n}", "addr_info": [{"local": a}]} for n, a in enumerate(entries)]))
-    return 0
+    return 0, json.dumps([{"ifname": f"eth{n}", "addr_info": [{"local": a}]} for n, a in enumerate(entries)])
 
 
-def getent(_machine: Machine, arguments: list[str]) -> int:
+def getent(_machine: Machine, call: Call) -> Answer:
     """``getent ahosts NAME``: every name resolves."""
-    print(f"{address_of(arguments[-1])}     STREAM {arguments[-1]}")
-    return 0
+    return 0, f"{address_of(call.last)}     STREAM {call.last}"
 
 
-def curl(_machine: Machine, _arguments: list[str]) -> int:
+def curl(_machine: Machine, _call: Call) -> Answer:
     """Only the metadata service is asked, and it answers."""
-    return 0
+    return 0, ""
 
 
 def address_of(name: str) -> str:
     """Give the address that a name resolves to: the same on every node."""
-    number = zlib.crc32(name.encode())
-    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+    digest = hashlib.sha256(name.encode()).digest()
+    return f"10.{digest[0]}.{digest[1]}.{digest[2]}"
 
 
-def mount(machine: Machine, arguments: list[str]) -> int:
+def mount(machine: Machine, call: Call) -> Answer:
     """``mount PATH``, by its line in fstab."""
-    path = arguments[-1]
+    path = call.last
     rows = [line.split() for line in machine.read("/etc/fstab").splitlines() if not line.startswith("#")]
     row = next((row for row in rows if row[1:2] == [path]), None)
     if row is None:
-        print(f"mount: {path}: can't find in /etc/fstab.", file=sys.stderr)
-        return 1
-    if not os.path.isdir(machine.path(path)):
-        print(f"mount: {path}: mount point does not exist.", file=sys.stderr)
-        return 32
+        return 1, f"mount: {path}: can't find in /etc/fstab."
+    if not machine.path(path).is_dir():
+        return 32, f"mount: {path}: mount point does not exist."
     attach(machine, kind=row[2], source=row[0], path=path)
-    return 0
+    return 0, ""
 
 
 def attach(machine: Machine, *, kind: str, source: str, path: str) -> None:
@@ -59,17 +54,37 @@ def attach(machine: Machine, *, kind: str, source: str, path: str) -> None:
         source: as mount(8) names it.
         path: where it is mounted; what lies there is hidden.
     """
-    storage = str(machine.recall("storage", os.path.join(machine.root, STATE, "storage")))
-    content = os.path.join(storage, source.replace("/", "_"))
-    os.makedirs(content, exist_ok=True)
+    state = machine.root / STATE
+    content = Path(str(machine.recall("storage", str(state / "storage")))) / source.replace("/", "_")
+    content.mkdir(parents=True, exist_ok=True)
     point = machine.path(path)
-    if os.path.isdir(point) and not os.path.islink(point):
-        hidden = os.path.join(machine.root, STATE, "hidden", path.replace("/", "_"))
-        os.renames(point, hidden)
-    os.makedirs(os.path.dirname(point), exist_ok=True)
-    if not os.path.islink(point):
-        os.symlink(content, point)
+    if point.is_dir() and not point.is_symlink():
+        hidden = state / "hidden" / path.replace("/", "_")
+        hidden.parent.mkdir(parents=True, exist_ok=True)
+        point.rename(hidden)
+    point.parent.mkdir(parents=True, exist_ok=True)
+    if not point.is_symlink():
+        point.symlink_to(content)
     name, _, rest = source.partition("@tcp:" if kind == "lustre" else ":")
     # the kernel shows the address of a Lustre server, and the name of an NFS server
     shown = f"{address_of(name)}@tcp:{rest}" if kind == "lustre" else source
     machine.append(PROC_MOUNTS, f"{shown} {path} {'lustre' if kind == 'lustre' else 'nfs4'} rw,noatime 0 0")
+
+
+def ssh_keygen(_machine: Machine, call: Call) -> Answer:
+    """``ssh-keygen -t ed25519 ... -f FILE``, and ``-y`` for the public half of a key."""
+    file = Path(call.option("-f"))
+    if "-y" in call.arguments:
+        text = file.read_text(encoding="utf-8")
+        if "ENCRYPTED" in text:
+            return 255, "incorrect passphrase supplied to decrypt private key"
+        return 0, _public(text)
+    text = f"PRETENDED PRIVATE KEY\n{os.urandom(16).hex()}\n{call.option('-C')}\n"
+    file.write_text(text, encoding="utf-8")
+    file.with_suffix(".pub").write_text(_public(text) + "\n", encoding="utf-8")
+    return 0, ""
+
+
+def _public(text: str) -> str:
+    """A public half: pretended too, but one and the same for a private half."""
+    return f"ssh-ed25519 {hashlib.sha256(text.encode()).hexdigest()} {text.splitlines()[-1]}"

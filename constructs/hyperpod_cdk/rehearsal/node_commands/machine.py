@@ -1,12 +1,57 @@
 """The pretended machine under a temporary root: its files, what it remembers, and the faults it was given."""
-# Each call is a process, and importing pathlib takes as long as all the rest.
-# ruff: noqa: PTH103, PTH113, PTH118, PTH120, PTH123
 
 import json
-import os
+from dataclasses import dataclass
+from pathlib import Path
 
 STATE = ".node"
 """Directory of the root for what no real machine keeps in a file."""
+
+Answer = tuple[int, str]
+"""Exit code and output of a command."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandFault:
+    """A command that fails on the pretended machine.
+
+    Args:
+        command: its name, for example ``mount``.
+        contains: only calls whose line has this text; every call when empty.
+        times: how many such calls fail; -1 for all of them.
+        exit_code: what they end with.
+        output: what they print.
+    """
+
+    command: str
+    contains: str = ""
+    times: int = -1
+    exit_code: int = 1
+    output: str = "pretended failure"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """A call of a command.
+
+    Args:
+        command: its name.
+        arguments: after the name.
+        given: standard input.
+    """
+
+    command: str
+    arguments: tuple[str, ...]
+    given: str = ""
+
+    @property
+    def last(self) -> str:
+        """The last argument."""
+        return self.arguments[-1]
+
+    def option(self, name: str) -> str:
+        """Give the argument after an option; empty when the option is not given."""
+        return self.arguments[self.arguments.index(name) + 1] if name in self.arguments else ""
 
 
 class Machine:
@@ -14,28 +59,27 @@ class Machine:
 
     Args:
         root: the directory that stands for ``/``.
+        faults: commands that fail.
     """
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: Path, faults: tuple[CommandFault, ...] = ()) -> None:
         self.root = root
+        self._faults = {fault: fault.times for fault in faults}
 
-    def path(self, absolute: str) -> str:
+    def path(self, absolute: str) -> Path:
         """Give where a path of the machine really lies."""
-        return os.path.join(self.root, absolute.lstrip("/"))
+        return self.root / absolute.lstrip("/")
 
     def read(self, absolute: str) -> str:
         """Give the text of a file; empty when there is none."""
         path = self.path(absolute)
-        if not os.path.isfile(path):
-            return ""
-        with open(path, encoding="utf-8") as stream:
-            return stream.read()
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     def write(self, absolute: str, text: str, *, mode: str = "w") -> None:
         """Put a file; its directory is made when missing."""
         path = self.path(absolute)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, mode, encoding="utf-8") as stream:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open(mode, encoding="utf-8") as stream:
             stream.write(text)
 
     def append(self, absolute: str, line: str) -> None:
@@ -47,30 +91,28 @@ class Machine:
         text = self.read(f"{STATE}/{name}.json")
         return json.loads(text) if text else default
 
-    def remember(self, name: str, value: object) -> None:
-        """Remember something under a name, for later commands."""
-        self.write(f"{STATE}/{name}.json", json.dumps(value))
-
-    def record_call(self, command: str, arguments: list[str]) -> None:
-        """Note that a command was called."""
-        self.append(f"{STATE}/calls.jsonl", json.dumps([command, *arguments]))
-
-    def calls(self) -> list[list[str]]:
-        """Give every call so far, each with its arguments."""
-        return [json.loads(line) for line in self.read(f"{STATE}/calls.jsonl").splitlines()]
-
     def texts(self, name: str) -> list[str]:
         """Give a list of texts that the machine remembers; empty when it does not."""
         found = self.recall(name, [])
         return [str(entry) for entry in found] if isinstance(found, list) else []
 
-    def take_fault(self, command: str, arguments: list[str]) -> tuple[int, str] | None:
-        """Give exit code and output of the fault that this call meets, and count it; None for none."""
-        faults = self.recall("faults", [])
-        whole = " ".join([command, *arguments])
-        for fault in faults if isinstance(faults, list) else []:
-            if fault["command"] == command and fault["contains"] in whole and fault["times"] != 0:
-                fault["times"] -= 1
-                self.remember("faults", faults)
-                return fault["exit_code"], fault["output"]
+    def remember(self, name: str, value: object) -> None:
+        """Remember something under a name, beyond this process."""
+        self.write(f"{STATE}/{name}.json", json.dumps(value))
+
+    def record(self, call: Call) -> None:
+        """Note that a command was called."""
+        self.append(f"{STATE}/calls.jsonl", json.dumps([call.command, *call.arguments]))
+
+    def calls(self) -> list[list[str]]:
+        """Give every call so far, each with its arguments."""
+        return [json.loads(line) for line in self.read(f"{STATE}/calls.jsonl").splitlines()]
+
+    def take_fault(self, call: Call) -> Answer | None:
+        """Give the answer of the fault that this call meets, and count it; None when it shall succeed."""
+        whole = " ".join([call.command, *call.arguments])
+        for fault, left in self._faults.items():
+            if fault.command == call.command and fault.contains in whole and left != 0:
+                self._faults[fault] = left - 1
+                return fault.exit_code, fault.output
         return None

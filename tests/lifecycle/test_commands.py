@@ -1,0 +1,136 @@
+"""Starting programs: found on PATH, bounded, retried, and no secret in the log."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.lifecycle.helpers import FakeClock, bench
+
+from hyperpod_cdk.rehearsal.node import CommandFault
+from hyperpod_node.clock import Clock, Deadline, wait_for
+from hyperpod_node.commands import NOT_FOUND, TIMED_OUT, Commands
+from hyperpod_node.errors import NodeError, NotYetError
+from hyperpod_node.main import command_environment
+from hyperpod_node.root import Root
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Commands:
+    """Commands that really start what the test machine has."""
+    own = bench(tmp_path).context.commands
+    clock = Clock(0.01)
+    return Commands(
+        clock=clock,
+        deadline=Deadline.after(clock, 3600),
+        environment={"PATH": os.environ["PATH"]},
+        log=own.log,
+        step="test",
+        directory=tmp_path,
+    )
+
+
+def test_both_streams_are_kept_in_order(commands: Commands) -> None:
+    done = commands.run("bash", "-c", "echo one; echo two >&2; echo three")
+    assert done.lines == ("one", "two", "three")
+
+
+def test_a_failure_has_command_exit_code_and_last_lines(commands: Commands) -> None:
+    with pytest.raises(NodeError, match="bash ended with exit code 3: line 12") as error:
+        commands.run("bash", "-c", "for i in {1..12}; do echo line $i; done; exit 3", advice="look")
+    assert error.value.last_lines == tuple(f"line {n}" for n in range(3, 13))
+    assert error.value.command.startswith("bash -c 'for i")
+    assert error.value.advice == "look"
+
+
+def test_a_missing_command_is_no_crash(commands: Commands) -> None:
+    assert commands.run("no-such-command", accept=(NOT_FOUND,)).exit_code == NOT_FOUND
+    with pytest.raises(NodeError, match="no-such-command is not on this node"):
+        commands.run("no-such-command")
+
+
+def test_a_hanging_command_is_ended(commands: Commands) -> None:
+    done = commands.run(
+        "bash", "-c", "echo begun; exec tail -f /dev/null", timeout_seconds=30, accept=(TIMED_OUT,)
+    )
+    assert (done.exit_code, done.lines) == (TIMED_OUT, ("begun",))
+
+
+def test_the_steps_deadline_ends_it_too(commands: Commands) -> None:
+    hasty = replace(commands, deadline=Deadline.after(commands.clock, 20))
+    with pytest.raises(NodeError, match="bash ran out of time"):
+        hasty.run("bash", "-c", "exec tail -f /dev/null", timeout_seconds=3600)
+
+
+def test_a_daemon_left_behind_does_not_hold_the_step(commands: Commands) -> None:
+    done = commands.run("bash", "-c", "tail -f /dev/null & echo $!")
+    os.kill(int(done.text), 9)
+    assert done.exit_code == 0
+
+
+def test_standard_input_is_closed_or_given_and_never_logged(tmp_path: Path, commands: Commands) -> None:
+    assert commands.run("cat").lines == ()
+    assert commands.run("cat", given="secret\n").lines == ("secret",)
+    assert "secret" not in (tmp_path / "root/var/log/provision/provisioning.log").read_text()
+
+
+def test_output_is_logged_where_asked(tmp_path: Path, commands: Commands) -> None:
+    commands.run("bash", "-c", "echo loud", echo=True)
+    commands.run("bash", "-c", "echo quiet")
+    log = (tmp_path / "root/var/log/provision/provisioning.log").read_text()
+    assert "test: | loud" in log
+    assert "| quiet" not in log
+
+
+def test_attempts_with_growing_pauses(tmp_path: Path) -> None:
+    node = bench(tmp_path, faults=[CommandFault(command="curl", times=2)])
+    node.context.commands.run("curl", attempts=3, pause_seconds=2)
+    assert node.clock.sleeps == [2, 4]
+    assert len(node.calls("curl")) == 3
+
+
+def test_wait_ends_with_the_last_reason() -> None:
+    clock = FakeClock()
+
+    def never() -> None:
+        raise NotYetError(f"only {clock.time:.2f} s")
+
+    with pytest.raises(NodeError, match=r"rain: still not so after 10 s: only 10\.00 s") as error:
+        wait_for(never, what="rain", deadline=Deadline.after(clock, 60), limit_seconds=10, advice="dance")
+    assert error.value.advice == "dance"
+    assert clock.sleeps[:5] == [0.25, 0.5, 1, 2, 4]
+    assert max(clock.sleeps) <= 5
+
+
+def test_wait_heeds_the_steps_deadline() -> None:
+    clock = FakeClock()
+
+    def never() -> None:
+        raise NotYetError("no")
+
+    with pytest.raises(NodeError, match="after 3 s"):
+        wait_for(never, what="rain", deadline=Deadline.after(clock, 3), limit_seconds=600)
+
+
+def test_home_is_set_and_slurm_is_on_path_on_a_node() -> None:
+    on_node = command_environment({}, Root(Path("/")))
+    assert on_node["HOME"] == "/root"
+    assert on_node["PATH"].endswith("/opt/slurm/bin:/opt/slurm/sbin")
+    assert on_node["LC_ALL"] == "C.UTF-8"
+    elsewhere = command_environment({"PATH": "/pretended"}, Root(Path(sys.prefix)))
+    assert elsewhere["PATH"] == "/pretended"
+
+
+def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    assert root.write("/etc/secret", "a\n", mode=0o600)
+    assert not root.write("/etc/secret", "a\n", mode=0o600)
+    (tmp_path / "etc/secret").chmod(0o644)
+    assert root.write("/etc/secret", "a\n", mode=0o600)
+    assert (tmp_path / "etc/secret").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in (tmp_path / "etc").iterdir()] == ["secret"]
+    with pytest.raises(ValueError, match="not an absolute path"):
+        root.path("etc/secret")

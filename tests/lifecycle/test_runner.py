@@ -1,0 +1,212 @@
+"""Steps as data: who they are for, what their failure means, how they are bounded."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.lifecycle.helpers import Bench, bench
+
+from hyperpod_node.catalogue import STEPS
+from hyperpod_node.config import MODES, NODE_TYPES
+from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError, StepSkippedError, TerminatedError
+from hyperpod_node.log import Log
+from hyperpod_node.report import RESULT_PATH, Run, summarize, write_result
+from hyperpod_node.runner import Step, StepResult, not_for, run_step, run_steps
+
+
+def done(_context: Context) -> str:
+    return "all of it"
+
+
+def failing(message: str = "no good", *, times: int = 99, advice: str = "") -> Callable[[Context], str]:
+    left = [times]
+
+    def run(_context: Context) -> str:
+        if left[0] == 0:
+            return "at last"
+        left[0] -= 1
+        raise NodeError(message, command="mount /fsx", last_lines=["one", "two"], advice=advice)
+
+    return run
+
+
+def test_one_line_at_the_start_and_one_at_the_end(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    result = run_step(Step(name="mount", run=done), node.context)
+    assert result == StepResult(name="mount", outcome="done", detail="all of it", attempts=1)
+    lines = [line.split(" ", 1)[1] for line in node.log.splitlines() if " mount: " in line]
+    assert lines == ["mount: start", "mount: done: all of it (0.0 s)"]
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (Step(name="s", run=done, modes=("extension",)), "not in custom mode"),
+        (Step(name="s", run=done, node_types=("Controller", "Login")), "not on a compute node"),
+    ],
+)
+def test_a_step_for_others_is_skipped_and_says_why(tmp_path: Path, step: Step, reason: str) -> None:
+    result = run_step(step, bench(tmp_path).context)
+    assert (result.outcome, result.detail, result.attempts) == ("skipped", reason, 0)
+
+
+def test_a_step_may_find_nothing_to_do(tmp_path: Path) -> None:
+    def nothing(_context: Context) -> str:
+        raise StepSkippedError("no apt on this node")
+
+    result = run_step(Step(name="s", run=nothing), bench(tmp_path).context)
+    assert (result.outcome, result.detail) == ("skipped", "no apt on this node")
+
+
+def test_a_required_failure_ends_the_run(tmp_path: Path) -> None:
+    steps = [Step(name="a", run=done), Step(name="b", run=failing()), Step(name="c", run=done)]
+    outcomes = [result.outcome for result in run_steps(steps, bench(tmp_path).context)]
+    assert outcomes == ["done", "failed", "not run"]
+
+
+def test_105_a_best_effort_failure_is_a_warning(tmp_path: Path) -> None:
+    steps = [Step(name="a", run=failing(), required=False), Step(name="b", run=done)]
+    outcomes = [result.outcome for result in run_steps(steps, bench(tmp_path).context)]
+    assert outcomes == ["warning", "done"]
+
+
+def test_105_attempts_with_growing_pauses(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    step = Step(name="s", run=failing(times=3), attempts=5, pause_seconds=2)
+    result = run_step(step, node.context)
+    assert (result.outcome, result.attempts, result.seconds) == ("done", 4, 14)
+    assert node.clock.sleeps == [2, 4, 8]
+
+
+def test_the_errors_own_advice_comes_before_the_steps(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    general = run_step(Step(name="s", run=failing(), advice="ask"), node.context)
+    own = run_step(Step(name="s", run=failing(advice="open port 988"), advice="ask"), node.context)
+    assert (general.advice, own.advice) == ("ask", "open port 988")
+
+
+def test_a_fault_of_the_scripts_is_reported_with_its_trace(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+
+    def broken(_context: Context) -> str:
+        raise KeyError("nope")
+
+    result = run_step(Step(name="s", run=broken, advice="ask"), node.context)
+    assert (result.outcome, result.detail) == ("failed", "KeyError: 'nope'")
+    assert "report it" in result.advice
+    assert "Traceback" in node.log
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_signal_ends_everything(tmp_path: Path, required: bool) -> None:
+    def killed(_context: Context) -> str:
+        raise TerminatedError("ended by SIGTERM")
+
+    steps = [Step(name="a", run=killed, required=required, attempts=3), Step(name="b", run=done)]
+    results = run_steps(steps, bench(tmp_path).context)
+    assert [result.outcome for result in results] == ["failed", "not run"]
+    assert results[0].detail == "ended by SIGTERM"
+
+
+def test_no_command_outlives_the_steps_limit(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    seen = []
+
+    def look(context: Context) -> str:
+        seen.append(context.commands.deadline.remaining())
+        return ""
+
+    run_step(Step(name="s", run=look, time_limit_seconds=42), node.context)
+    assert seen == [42]
+
+
+def test_every_step_of_the_catalogue_is_somebodys() -> None:
+    names = [step.name for step in STEPS]
+    assert len(set(names)) == len(names)
+    for step in STEPS:
+        assert step.modes
+        assert set(step.modes) <= set(MODES)
+        assert set(step.node_types) <= set(NODE_TYPES)
+        assert 0 < step.time_limit_seconds <= 3600
+
+
+def steps_of(node: Bench) -> list[str]:
+    return [step.name for step in STEPS if not not_for(step, node.context)]
+
+
+def test_which_node_runs_what(tmp_path: Path) -> None:
+    common = ["network", "packages", "before"]
+    people = ["home", "users", "ssh"]
+    ours = {
+        "controller": ["slurm-conf", "accounting", "slurmctld"],
+        "login": ["slurm-client"],
+        "compute": ["slurmd"],
+    }
+    for group, slurm in ours.items():
+        extension = bench(tmp_path / f"e-{group}", group=group, mode="extension")
+        assert steps_of(extension) == [*common, "mounts", *people, "after"]
+        custom = bench(tmp_path / f"c-{group}", group=group)
+        assert steps_of(custom) == [*common, "mount", *people, *slurm, "after"]
+
+
+def report(tmp_path: Path, *results: StepResult) -> tuple[Run, list[str]]:
+    node = bench(tmp_path)
+    run = Run(
+        hook="on_create",
+        node=node.context.node,
+        results=results,
+        started="2026-10-01T00:00:00+00:00",
+        seconds=3.5,
+    )
+    output = io.StringIO()
+    summarize(run, Log(node.context.root, output))
+    write_result(run, node.context.root)
+    return run, [line.split(" ", 1)[1] for line in output.getvalue().splitlines()]
+
+
+FAILED = StepResult(
+    name="mount",
+    outcome="failed",
+    detail="mount ended with exit code 32",
+    seconds=301.2,
+    attempts=3,
+    command="mount /fsx",
+    last_lines=("mount.lustre: Connection timed out",),
+    advice="allow TCP 988",
+)
+
+
+def test_the_failure_stands_at_the_end_with_command_last_lines_and_advice(tmp_path: Path) -> None:
+    _, lines = report(tmp_path, StepResult(name="network", outcome="done", seconds=1), FAILED)
+    assert lines[-5:] == [
+        "FAILED mount after 3 attempts: mount ended with exit code 32",
+        "  command: mount /fsx",
+        "  | mount.lustre: Connection timed out",
+        "  what to do: allow TCP 988",
+        "hyperpod-cdk: set-up failed at mount: mount ended with exit code 32",
+    ]
+    assert "mount    failed     301.2 s  mount ended with exit code 32" in lines
+
+
+def test_warnings_are_explained_and_counted(tmp_path: Path) -> None:
+    warning = StepResult(name="network", outcome="warning", detail="DNS", attempts=1, advice="look at DHCP")
+    _, lines = report(tmp_path, warning)
+    assert "WARNING network: DNS" in lines
+    assert "  what to do: look at DHCP" in lines
+    assert lines[-1] == "hyperpod-cdk: the node is set up, 1 warnings, 3.5 s"
+
+
+def test_result_json_for_machines(tmp_path: Path) -> None:
+    run, _ = report(tmp_path, FAILED)
+    assert run.node is not None
+    document = json.loads((tmp_path / "root" / RESULT_PATH.lstrip("/")).read_text())
+    assert (document["format"], document["outcome"], document["hook"]) == (1, "failed", "on_create")
+    assert document["node"]["node_type"] == "Compute"
+    assert document["node"]["instance_id"] == run.node.instance.instance_id
+    assert document["steps"][0]["name"] == "mount"
+    assert document["steps"][0]["last_lines"] == ["mount.lustre: Connection timed out"]

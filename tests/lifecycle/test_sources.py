@@ -1,0 +1,101 @@
+"""What holds for every file that nodes are given: field reports 77, 103, 105 and 125."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.lifecycle.helpers import SCRIPTS
+
+SHELL = sorted(SCRIPTS.glob("**/*.sh"))
+PYTHON = sorted(SCRIPTS.glob("**/*.py"))
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(SCRIPTS))
+
+
+def test_there_are_both_entries() -> None:
+    assert [path.name for path in SHELL] == ["on_create.sh", "on_init_complete.sh"]
+    assert len(PYTHON) > 20
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name)
+def test_the_nodes_python_can_read_it(path: Path) -> None:
+    tree = ast.parse(path.read_text(), feature_version=(3, 10))
+    modules = set()
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Import):
+            modules |= {alias.name.split(".")[0] for alias in part.names}
+        elif isinstance(part, ast.ImportFrom):
+            assert part.level == 0
+            modules.add(str(part.module).split(".")[0])
+    assert modules <= {*sys.stdlib_module_names, "hyperpod_node"}
+    # born after Python 3.10
+    assert not modules & {"tomllib"}
+
+
+@pytest.mark.parametrize("path", [*SHELL, *PYTHON], ids=name)
+def test_77_lf_endings_and_no_byte_order_mark(path: Path) -> None:
+    content = path.read_bytes()
+    assert b"\r" not in content
+    assert not content.startswith(b"\xef\xbb\xbf")
+    assert content.endswith(b"\n")
+
+
+@pytest.mark.parametrize("path", SHELL, ids=name)
+def test_125_shell_is_strict_and_clean(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert lines[0] == "#!/bin/bash"
+    assert "set -euo pipefail" in lines
+    assert len(lines) < 15
+    assert not re.search(r"(^|\s)\./", path.read_text())
+    subprocess.run(["bash", "-n", str(path)], check=True)
+    beside = Path(sys.executable).with_name("shellcheck")
+    checker = str(beside) if beside.exists() else shutil.which("shellcheck")
+    if checker:
+        found = subprocess.run([checker, str(path)], capture_output=True, text=True, check=False)
+        assert found.stdout == ""
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name)
+def test_103_only_one_module_touches_apt_and_dpkg(path: Path) -> None:
+    commands = {
+        part.value
+        for part in ast.walk(ast.parse(path.read_text()))
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
+    touched = {text for text in commands if re.fullmatch(r"(apt|apt-get|apt-mark|dpkg|dpkg-query)", text)}
+    assert not touched or path.name == "apt.py"
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name)
+def test_nothing_sleeps_or_starts_programs_but_the_modules_for_it(path: Path) -> None:
+    text = path.read_text()
+    assert "time.sleep" not in text or path.name == "clock.py"
+    assert "subprocess" not in text or path.name == "commands.py"
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name)
+def test_105_nothing_is_downloaded(path: Path) -> None:
+    addresses = re.findall(r"https?://[^\s\"']+", path.read_text())
+    assert addresses in ([], ["http://169.254.169.254/latest/api/token"])
+
+
+def test_the_command_line_refuses_an_unknown_hook(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hyperpod_node.main", "--hook", "on_delete"],
+        cwd=SCRIPTS,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"HYPERPOD_CDK_ROOT": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 2
+    assert "invalid choice: 'on_delete'" in done.stderr
+    assert list(tmp_path.iterdir()) == []
