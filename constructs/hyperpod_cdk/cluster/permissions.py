@@ -12,17 +12,23 @@ READ_CLUSTER = [
     "sagemaker:ListClusterNodes",
     "sagemaker:ListTags",
 ]
-WRITE_CLUSTER = [
+"""What a person needs to look at a cluster."""
+
+MANAGE_CLUSTER = [
     "sagemaker:AddTags",
     "sagemaker:CreateCluster",
     "sagemaker:DeleteCluster",
     "sagemaker:DeleteTags",
+    "sagemaker:DescribeCluster",
+    "sagemaker:ListClusterEvents",
+    "sagemaker:ListClusterNodes",
+    "sagemaker:ListTags",
     "sagemaker:UpdateCluster",
     "sagemaker:UpdateClusterSoftware",
 ]
-"""AddTags: a cluster that is created with tags needs it (field report 31)."""
+"""What the custom resource's handler calls, and no more (a test reads it off the handler)."""
 
-READ_NODE_LOGS = ["logs:DescribeLogStreams", "logs:FilterLogEvents", "logs:GetLogEvents"]
+READ_NODE_LOGS = ["logs:DescribeLogStreams", "logs:GetLogEvents"]
 FIND_INTERFACES = ["ec2:DescribeNetworkInterfaces"]
 """Takes no resource."""
 

@@ -174,11 +174,7 @@ class ClusterProvider(Construct):
         )
         statements = [
             _allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn]),
-            _allow(
-                "ManageClusters",
-                [*permissions.READ_CLUSTER, *permissions.WRITE_CLUSTER],
-                [clusters, *training_plan_arns],
-            ),
+            _allow("ManageClusters", permissions.MANAGE_CLUSTER, [clusters, *training_plan_arns]),
             iam.PolicyStatement(
                 sid="CreateServiceLinkedRole",
                 actions=permissions.CREATE_SERVICE_LINKED_ROLE,

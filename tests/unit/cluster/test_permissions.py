@@ -1,0 +1,41 @@
+"""The handler may do what it calls, and nothing else."""
+
+import ast
+from pathlib import Path
+
+import botocore.session
+from botocore import xform_name
+
+from hyperpod_cdk.cluster import handler_code, permissions
+
+HANDLER = Path(handler_code.__file__).parent / "handler"
+CLIENTS = ("sagemaker", "logs", "ec2")
+
+
+def called() -> set[str]:
+    """Actions of the calls in the handler's code: ``aws.<client>.<method>``, and the operations of its plan."""
+    found: set[tuple[str, str]] = set()
+    for path in HANDLER.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+                found.add((node.value.attr, node.attr))
+            if isinstance(node, ast.keyword) and node.arg == "operation":
+                assert isinstance(node.value, ast.Constant | ast.Attribute | ast.Name)
+                if isinstance(node.value, ast.Constant):
+                    found.add(("sagemaker", str(node.value.value)))
+    session = botocore.session.get_session()
+    actions = set()
+    for client in CLIENTS:
+        model = session.get_service_model(client)
+        by_method = {xform_name(name): name for name in model.operation_names}
+        actions |= {
+            f"{client}:{by_method[method]}"
+            for service, method in found
+            if service == client and method in by_method
+        }
+    return actions
+
+
+def test_the_handlers_policy_is_what_the_handler_calls() -> None:
+    allowed = {*permissions.MANAGE_CLUSTER, *permissions.READ_NODE_LOGS, *permissions.FIND_INTERFACES}
+    assert allowed == called()
