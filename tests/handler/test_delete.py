@@ -1,0 +1,235 @@
+"""Delete (field reports 12, 13, 39, 44, 45, 46, 55)."""
+
+from typing import Any
+
+import pytest
+from handler.clients import Aws
+from moto.ec2.models import ec2_backends
+from tests.handler.cloudformation import Framework, Stack
+from tests.handler.conftest import Calls
+from tests.handler.samples import Request, cluster, properties
+
+from handler import index
+from hyperpod_cdk.rehearsal.hyperpod import (
+    AccessDenied,
+    DeleteConflict,
+    DeleteFails,
+    HyperPodService,
+    LingeringInterfaces,
+    Throttle,
+)
+from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
+
+REQUEST = cluster()
+
+
+@pytest.fixture
+def made(stack: Stack, calls: Calls) -> Stack:
+    assert stack.create(REQUEST).ok
+    calls.clear()
+    return stack
+
+
+@pytest.fixture
+def vpc(aws: Aws) -> Request:
+    """A VpcConfig whose subnet and security group exist."""
+    vpc_id = aws.ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = aws.ec2.create_subnet(VpcId=vpc_id, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+    group = aws.ec2.create_security_group(GroupName="nodes", Description="nodes", VpcId=vpc_id)["GroupId"]
+    return {"Subnets": [subnet], "SecurityGroupIds": [group]}
+
+
+def interfaces(aws: Aws, vpc: Request) -> list[str]:
+    found = aws.ec2.describe_network_interfaces(
+        Filters=[{"Name": "group-id", "Values": vpc["SecurityGroupIds"]}]
+    )["NetworkInterfaces"]
+    return [interface["Description"] for interface in found]
+
+
+def add_interface(aws: Aws, vpc: Request, description: str) -> str:
+    answer = aws.ec2.create_network_interface(
+        SubnetId=vpc["Subnets"][0], Groups=vpc["SecurityGroupIds"], Description=description
+    )
+    return str(answer["NetworkInterface"]["NetworkInterfaceId"])
+
+
+def test_12_on_event_asks_and_returns_at_once(made: Stack, service: HyperPodService, calls: Calls) -> None:
+    before = service.clock.elapsed()
+    answer = index.on_event(made.event("Delete", properties(REQUEST), physical_id="ml"))
+    assert answer["PhysicalResourceId"] == "ml"
+    assert service.clock.elapsed() == before
+    assert calls.mutating == ["DeleteCluster"]
+
+
+def test_a_cluster_is_gone_when_delete_is_done(made: Stack, service: HyperPodService) -> None:
+    assert made.delete().ok
+    assert not service.clusters
+
+
+def test_13_deleting_what_is_gone_succeeds(made: Stack, service: HyperPodService, calls: Calls) -> None:
+    event = made.event("Delete", properties(REQUEST), physical_id="ml")
+    assert made.framework.run(event).ok
+    calls.clear()
+    assert made.framework.run(event).ok
+    assert calls.mutating == []
+
+
+@pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
+def test_13_a_busy_cluster_is_asked_again_until_it_goes(
+    made: Stack, service: HyperPodService, calls: Calls, status: str
+) -> None:
+    made_cluster = service.clusters["ml"]
+    made_cluster.status = ClusterStatus(status)
+
+    def calm_down(number: int) -> None:
+        if number == 3:
+            made_cluster.status = ClusterStatus.IN_SERVICE
+
+    made.framework.before_poll = calm_down
+    assert made.delete().ok
+    assert not service.clusters
+    assert calls.mutating == ["DeleteCluster"] * 4
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        DeleteConflict(times=3),
+        DeleteFails(times=1),
+        Throttle(operation="DeleteCluster", times=3),
+        AccessDenied(operation="DeleteCluster", times=3),
+    ],
+)
+def test_13_what_stands_in_the_way_is_waited_for(made: Stack, service: HyperPodService, fault: Any) -> None:
+    service.faults.add(fault)
+    assert made.delete().ok
+    assert not service.clusters
+
+
+def test_46_a_cluster_of_another_is_not_touched(
+    made: Stack, framework: Framework, service: HyperPodService, calls: Calls
+) -> None:
+    for event in (
+        Stack(framework=framework, logical_id="Other").event("Delete", properties(REQUEST), physical_id="ml"),
+        Stack(framework=framework, stack_id="arn:aws:cloudformation:us-west-2:123456789012:stack/x/1").event(
+            "Delete", properties(REQUEST), physical_id="ml"
+        ),
+    ):
+        assert framework.run(event).ok
+    assert calls.mutating == []
+    assert service.clusters["ml"].status is ClusterStatus.IN_SERVICE
+
+
+@pytest.mark.parametrize(
+    "physical_id",
+    [
+        "ml-stack-Cluster-1A2B3C4D5E6F",
+        "9b6d2f0e-0000-4000-8000-000000000001",
+        "AWSCDK::CustomResourceProviderFramework::MISSING_PHYSICAL_ID",
+        "x" * 300,
+    ],
+)
+def test_45_a_made_up_id_still_finds_our_cluster_and_no_other(
+    made: Stack, framework: Framework, service: HyperPodService, physical_id: str
+) -> None:
+    other = Stack(framework=framework, logical_id="Other")
+    assert framework.run(other.event("Delete", properties(REQUEST), physical_id=physical_id)).ok
+    assert set(service.clusters) == {"ml"}
+    response = framework.run(made.event("Delete", properties(REQUEST), physical_id=physical_id))
+    assert response.ok
+    assert response.physical_id == physical_id
+    assert not service.clusters
+
+
+@pytest.mark.parametrize(
+    "past",
+    [
+        {},
+        {"Format": "1"},
+        {"Format": "99", "Request": {"ClusterName": "ml", "Retired": "x"}},
+        {"Request": "not an object"},
+        {"Request": {"ClusterName": ["ml"]}},
+        {"Format": "1", "Request": {"ClusterName": "ml", "InstanceGroups": [{"InstanceCount": "many"}]}},
+    ],
+)
+def test_55_any_properties_can_be_deleted(
+    made: Stack, framework: Framework, service: HyperPodService, past: Request
+) -> None:
+    assert framework.run(made.event("Delete", past, physical_id="ml")).ok
+    assert not service.clusters
+
+
+def test_39_delete_waits_for_the_interfaces_of_the_cluster(
+    stack: Stack, service: HyperPodService, aws: Aws, vpc: Request
+) -> None:
+    service.faults.add(LingeringInterfaces(seconds=900))
+    assert stack.create({**REQUEST, "VpcConfig": vpc}).ok
+    assert len(interfaces(aws, vpc)) == 3
+    response = stack.delete()
+    assert response.ok
+    assert interfaces(aws, vpc) == []
+    assert response.polls >= 15
+    aws.ec2.delete_security_group(GroupId=vpc["SecurityGroupIds"][0])
+
+
+def test_39_also_when_the_cluster_was_gone_before_delete_came(
+    stack: Stack, service: HyperPodService, aws: Aws, vpc: Request
+) -> None:
+    assert stack.create({**REQUEST, "VpcConfig": vpc}).ok
+    service.clusters.clear()
+    interface = add_interface(aws, vpc, "ENI managed by SageMaker for cluster ml")
+    event = stack.event("Delete", stack.current, physical_id="ml")
+    event |= index.on_event(event)
+    assert index.is_complete(event) == {"IsComplete": False}
+    ec2_backends["123456789012"]["us-west-2"].enis.pop(interface)
+    service.clock.advance(700)
+    assert index.is_complete(event) == {"IsComplete": True}
+
+
+def test_39_interfaces_of_others_in_the_same_group_do_not_block(
+    stack: Stack, service: HyperPodService, aws: Aws, vpc: Request
+) -> None:
+    add_interface(aws, vpc, "AWS Lambda VPC ENI-ml-tools")
+    add_interface(aws, vpc, "Primary network interface")
+    assert stack.create({**REQUEST, "VpcConfig": vpc}).ok
+    response = stack.delete()
+    assert response.ok
+    assert response.polls < 12
+    assert len(interfaces(aws, vpc)) == 2
+
+
+@pytest.mark.parametrize(
+    ("description", "minutes"),
+    [("ENI managed by SageMaker", 10), ("ENI managed by SageMaker for cluster {arn}", 40)],
+    ids=["of SageMaker, of no cluster", "of the cluster"],
+)
+def test_39_an_interface_that_never_goes_blocks_for_a_while(
+    stack: Stack, service: HyperPodService, aws: Aws, vpc: Request, *, description: str, minutes: int
+) -> None:
+    assert stack.create({**REQUEST, "VpcConfig": vpc}).ok
+    add_interface(aws, vpc, description.format(arn=service.clusters["ml"].arn))
+    response = stack.delete()
+    assert response.ok
+    assert response.polls == pytest.approx(minutes, abs=1)
+
+
+def test_39_interfaces_that_can_not_be_seen_do_not_fail_the_deletion(
+    stack: Stack, aws: Aws, vpc: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack.create({**REQUEST, "VpcConfig": vpc}).ok
+
+    def denied(**arguments: Any) -> None:
+        raise aws.ec2.exceptions.ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "Describe")
+
+    monkeypatch.setattr(aws.ec2, "describe_network_interfaces", denied)
+    assert stack.delete().ok
+
+
+def test_a_cluster_made_anew_by_another_ends_the_wait(made: Stack, service: HyperPodService) -> None:
+    """Between two polls the cluster went, and somebody took its name."""
+    event = made.event("Delete", properties(REQUEST), physical_id="ml")
+    event |= index.on_event(event)
+    service.clusters["ml"].tags = []
+    service.clusters["ml"].status = ClusterStatus.CREATING
+    assert index.is_complete(event) == {"IsComplete": True}
+    assert "ml" in service.clusters
