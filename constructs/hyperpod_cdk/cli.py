@@ -1,7 +1,6 @@
 """The command line, ``hyperpod-cdk``. Never loads aws_cdk by itself, so that it fits into an editor."""
 
 import argparse
-import importlib
 import json
 import os
 import re
@@ -10,7 +9,6 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from hyperpod_cdk.rules import RULES, Finding, Severity, check, errors
@@ -35,8 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = parsed.run(parsed)
         sys.stdout.flush()
-    except MissingExtraError as error:
-        return _refuse(str(error))
+    except ModuleNotFoundError as error:
+        if (error.name or "hyperpod_cdk").startswith("hyperpod_cdk"):
+            raise
+        extra = f"pip install 'hyperpod-cdk[{parsed.extra}]'"
+        return _refuse(f"this needs {error.name}, which is not installed: {extra}")
     except BrokenPipeError:
         # the reader of a pipe has seen enough; Python would complain again when it exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -44,12 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-class MissingExtraError(Exception):
-    """A command needs packages that are not installed."""
-
-
 def _validate(parsed: argparse.Namespace) -> int:
-    config = _needing("hyperpod_cdk.config", extra="cli")
+    from hyperpod_cdk import config
+
     code, by_file = OK, {}
     for file in parsed.files:
         try:
@@ -91,7 +89,9 @@ def _print_json(by_file: dict[str, list[Finding]]) -> None:
 
 
 def _schema(_parsed: argparse.Namespace) -> int:
-    print(json.dumps(_needing("hyperpod_cdk.config", extra="cli").schema(), indent=2))
+    from hyperpod_cdk.config import schema
+
+    print(json.dumps(schema(), indent=2))
     return OK
 
 
@@ -113,18 +113,19 @@ def _explain(parsed: argparse.Namespace) -> int:
 
 
 def _init(parsed: argparse.Namespace) -> int:
+    from hyperpod_cdk.config import schema
+
     name = parsed.name
     if not _STACK_NAME.fullmatch(name):
         return _refuse(
             f"{name!r} can not name a cluster: use a letter, then up to 62 letters, digits, hyphens"
         )
-    schema = _needing("hyperpod_cdk.config", extra="cli").schema()
     path = Path(f"{name}.yaml")
     text = files("hyperpod_cdk").joinpath("starter.yaml").read_text(encoding="utf-8")
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text.replace("__NAME__", name))
-        Path(_SCHEMA_FILE).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
+        Path(_SCHEMA_FILE).write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")
     except FileExistsError:
         return _refuse(f"{path} is there already, and is left as it is; choose another name")
     except OSError as error:
@@ -134,19 +135,9 @@ def _init(parsed: argparse.Namespace) -> int:
 
 
 def _rehearse(parsed: argparse.Namespace) -> int:
-    rehearsal = _needing("hyperpod_cdk.rehearsal", extra="rehearsal")
-    code: int = rehearsal.rehearse(parsed.config, keep=parsed.keep, fault=parsed.fault)
-    return code
+    from hyperpod_cdk.rehearsal import rehearse
 
-
-def _needing(module: str, *, extra: str) -> ModuleType:
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("hyperpod_cdk"):
-            raise
-        message = f"this needs {error.name}, which is not installed: pip install 'hyperpod-cdk[{extra}]'"
-        raise MissingExtraError(message) from error
+    return rehearse(parsed.config, keep=parsed.keep, fault=parsed.fault)
 
 
 def _refuse(message: str) -> int:
@@ -160,6 +151,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Amazon SageMaker HyperPod clusters by AWS CDK: everything round the deployment.",
         epilog="exit code: 0 all is well, 1 the configuration breaks rules, 2 wrong input",
     )
+    parser.set_defaults(extra="cli")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     validate = commands.add_parser("validate", help="check configurations, with no AWS account")
@@ -188,5 +180,5 @@ def _parser() -> argparse.ArgumentParser:
     rehearse.add_argument("config", metavar="FILE", help="YAML file of a cluster")
     rehearse.add_argument("--keep", action="store_true", help="leave the embedded AWS running")
     rehearse.add_argument("--fault", metavar="FAULT", help="make something fail, such as lifecycle")
-    rehearse.set_defaults(run=_rehearse)
+    rehearse.set_defaults(run=_rehearse, extra="rehearsal")
     return parser

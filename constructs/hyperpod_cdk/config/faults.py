@@ -38,7 +38,10 @@ def finding(error: ErrorDetails, location: Location, document: Document) -> Find
     for step in without_tags(location):
         path = join(path, step)
     build = _BUILDERS.get(error["type"], _wrong_type)
-    return build(error, location, path).at(document.position(path, of_key=build is _unknown_key))
+    found = build(error, location, path)
+    # an empty value stands nowhere: the parser gives it the place of what follows
+    at_key = build is _unknown_key or error["input"] is None
+    return found.at(document.position(found.path, of_key=at_key))
 
 
 def _missing(_error: ErrorDetails, location: Location, path: str) -> Finding:

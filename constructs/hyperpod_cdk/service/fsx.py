@@ -37,7 +37,7 @@ class Steps:
         """The closest number below and the closest above, as far as there are any."""
         highest = self.maximum or int(value // self.step + 1) * self.step
         steps = (int(value // self.step) * self.step, int(value // self.step + 1) * self.step, highest)
-        known = sorted({*self.singles, *(one for one in steps if self.step <= one <= highest)})
+        known = sorted({*self.singles, self.step, *(one for one in steps if self.step <= one <= highest)})
         below = [one for one in known if one <= value][-1:]
         return (*below, *[one for one in known if one > value][:1])
 

@@ -88,6 +88,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP102", {"cluster.tags": TAGS_48}, []),
     ("HP102", {"cluster.tags": TAGS_48, "tags": {"Tag0": "y"}}, []),
     ("HP102", {"cluster.tags": TAGS_48, "tags": {"Another": "y"}}, ["cluster.tags"]),
+    ("HP102", {"cluster.tags": {TEXT_TOKEN: TEXT_TOKEN}}, []),
     ("HP103", {"tags": {"Projekt/Größe": "ä 1+1=2 @home"}}, []),
     ("HP103", {"tags": {"aws:x": "y"}}, ['tags["aws:x"]']),
     ("HP103", {"cluster.tags": {"a": "b" * 256}}, []),

@@ -49,6 +49,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP201", {**THERE, "network.cidr": "10.1.0.0/16"}, ["network.cidr"]),
     ("HP201", {**THERE, ZONES: ["usw2-az4"]}, [ZONES]),
     ("HP201", {**THERE, ZONES: []}, []),
+    ("HP201", {**THERE, "network.existing.vpc_id": TEXT_TOKEN}, []),
     ("HP202", {"network.cidr": "10.0.0.0/28"}, []),
     ("HP202", {"network.cidr": "10.0.0.0/29"}, ["network.cidr"]),
     ("HP202", {"network.cidr": "10.0.0.0/15"}, ["network.cidr"]),

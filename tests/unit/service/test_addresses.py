@@ -1,6 +1,7 @@
 """Addresses of a node."""
 
 import pytest
+
 from hyperpod_cdk.service.addresses import addresses_per_node
 
 
