@@ -10,6 +10,42 @@ class DependencyCycleError(ValueError):
     """Resources that wait for each other."""
 
 
+class _Run:
+    """The state of one run: what waits for what, and what runs."""
+
+    def __init__(self, dependencies: Mapping[str, Collection[str]], *, keep_going: bool) -> None:
+        self.waiting = {n: {d for d in first if d in dependencies} for n, first in dependencies.items()}
+        self.running: dict[Future[bool], str] = {}
+        self.failed = False
+        self._keep_going = keep_going
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether something new may be begun."""
+        return self._keep_going or not self.failed
+
+    def take_ready(self) -> list[str]:
+        """Give the names that wait for nothing any more, once."""
+        ready = [name for name, first in self.waiting.items() if not first] if self.may_begin else []
+        for name in ready:
+            del self.waiting[name]
+        return ready
+
+    def finish(self, name: str, succeeded: bool) -> None:
+        """Note how a name's action ended; what depends on a failure stays waiting."""
+        if not succeeded:
+            self.failed = True
+            return
+        for first in self.waiting.values():
+            first.discard(name)
+
+    def collect(self, *, block: bool) -> None:
+        """Note the actions that have ended, waiting for one if need be."""
+        wait(self.running, timeout=None if block else 0, return_when=FIRST_COMPLETED)
+        for future in [future for future in self.running if future.done()]:
+            self.finish(self.running.pop(future), future.result())
+
+
 def run_in_order(
     dependencies: Mapping[str, Collection[str]],
     action: Callable[[str], bool],
@@ -22,36 +58,20 @@ def run_in_order(
     :param dependencies: For every name, the names that come first; unknown ones are ignored.
     :param action: Returns whether it succeeded. What depends on a failure is never begun.
     :param slow: Names whose action waits for something else: these run beside the others.
-    :param keep_going: Whether to go on, after a failure, with what does not depend on it. What runs already is
-        awaited either way.
+    :param keep_going: Whether to go on, after a failure, with what does not depend on it. What runs
+        already is awaited either way.
     :raises DependencyCycleError: When some names can never come up.
     """
-    waiting = {name: {d for d in first if d in dependencies} for name, first in dependencies.items()}
-    running: dict[Future[bool], str] = {}
-    failed = False
-
-    def finish(name: str, succeeded: bool) -> None:
-        nonlocal failed
-        failed = failed or not succeeded
-        if succeeded:
-            for first in waiting.values():
-                first.discard(name)
-
+    run = _Run(dependencies, keep_going=keep_going)
     with ThreadPoolExecutor(max_workers=8, thread_name_prefix="resource") as pool:
-        while True:
-            ready = [name for name, first in waiting.items() if not first and (keep_going or not failed)]
+        while (ready := run.take_ready()) or run.running:
+            for name in filter(slow, ready):
+                run.running[pool.submit(action, name)] = name
             for name in ready:
-                del waiting[name]
-                if slow(name):
-                    running[pool.submit(action, name)] = name
-            for name in ready:
-                if not slow(name) and (keep_going or not failed):
-                    finish(name, action(name))
-            if not ready and not running:
-                break
-            # Quick ones may have made others ready; only when none did is there time to wait.
-            wait(running, timeout=0 if ready else None, return_when=FIRST_COMPLETED)
-            for future in [future for future in running if future.done()]:
-                finish(running.pop(future), future.result())
-    if waiting and not failed:
-        raise DependencyCycleError(f"Circular dependency between resources: [{', '.join(sorted(waiting))}]")
+                if not slow(name) and run.may_begin:
+                    run.finish(name, action(name))
+            # Quick ones may have made others ready; only when there were none is there time to wait.
+            run.collect(block=not ready)
+    if run.waiting and not run.failed:
+        names = ", ".join(sorted(run.waiting))
+        raise DependencyCycleError(f"Circular dependency between resources: [{names}]")

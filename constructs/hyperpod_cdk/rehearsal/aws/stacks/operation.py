@@ -234,7 +234,7 @@ class Operation:
                 del self.stack.resources[resource.logical_id]
 
     def _delete(self, resources: Collection[Resource], *, keeps: Collection[str]) -> list[str]:
-        by_name = {resource.logical_id: resource for resource in resources}
+        by_name = {r.logical_id: r for r in resources if r.status != "DELETE_COMPLETE"}
         users: dict[str, set[str]] = {name: set() for name in by_name}
         for name, resource in by_name.items():
             for dependency in resource.dependencies & by_name.keys():
