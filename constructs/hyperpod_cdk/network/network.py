@@ -1,6 +1,5 @@
 """HyperPodNetwork: the VPC of a cluster."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import Aws, CfnTag, RemovalPolicy, Token
@@ -11,13 +10,13 @@ from constructs import Construct
 
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.nag import acknowledge_everywhere
-from hyperpod_cdk.network.endpoints import NODE_SERVICES
+from hyperpod_cdk.network.demand import addresses_by_zone, zone_faults
+from hyperpod_cdk.network.endpoints import NODE_SERVICES, ServiceEndpoints
 from hyperpod_cdk.network.existing import ExistingHyperPodNetwork
 from hyperpod_cdk.network.flow_logs import FlowLogs
 from hyperpod_cdk.network.gateways import InternetAccess, Subnet, add_subnet
 from hyperpod_cdk.network.layout import lay_out
 from hyperpod_cdk.network.security_group import EfaSecurityGroup
-from hyperpod_cdk.service.addresses import addresses_per_node
 from hyperpod_cdk.spec import ExistingSubnet, InstanceGroup, NatGateways
 
 NATTED_ZONES: Mapping[NatGateways, int | None] = {
@@ -63,8 +62,8 @@ class HyperPodNetwork(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         zones = tuple(availability_zone_ids)
-        refuse(self.node.path, _zone_faults(zones, instance_groups))
-        layout = lay_out(cidr, zones, _addresses_by_zone(zones, instance_groups))
+        refuse(self.node.path, zone_faults(zones, instance_groups))
+        layout = lay_out(cidr, zones, addresses_by_zone(zones, instance_groups))
         refuse(self.node.path, layout.faults)
         self.availability_zone_ids: Sequence[str] = zones
         self.vpc_cidr = cidr
@@ -95,8 +94,11 @@ class HyperPodNetwork(Construct):
         self.security_group: ec2.SecurityGroup = self.efa.security_group
         self.security_groups: Sequence[ec2.ISecurityGroup] = (self.security_group,)
         self.s3_endpoint = self._s3_endpoint()
-        self.interface_endpoints: dict[str, ec2.InterfaceVpcEndpoint] = {}
-        self.endpoint_security_group: ec2.SecurityGroup | None = None
+        self.service_endpoints: ServiceEndpoints | None = None
+        if not self.internet:
+            self.service_endpoints = ServiceEndpoints(
+                self, "Endpoints", vpc=self.vpc, vpc_cidr=cidr, subnets=self.subnets
+            )
         self.reach(*NODE_SERVICES)
         self.flow_logs: FlowLogs | None = None
         if flow_logs:
@@ -146,7 +148,8 @@ class HyperPodNetwork(Construct):
     @property
     def vpc_endpoints(self) -> Sequence[Construct]:
         """The S3 gateway endpoint and the interface endpoints."""
-        return (self.s3_endpoint, *self.interface_endpoints.values())
+        interfaces = self.service_endpoints.by_service.values() if self.service_endpoints else ()
+        return (self.s3_endpoint, *interfaces)
 
     @property
     def flow_log(self) -> ec2.CfnFlowLog | None:
@@ -164,11 +167,8 @@ class HyperPodNetwork(Construct):
         Args:
             services: Names as in endpoint names, such as ``fsx`` or ``ecr.api``; asking twice does no harm.
         """
-        if self.internet:
-            return
-        for service in services:
-            if service not in self.interface_endpoints:
-                self.interface_endpoints[service] = self._interface_endpoint(service)
+        if self.service_endpoints is not None:
+            self.service_endpoints.add(*services)
 
     def keep(self, subnets: Sequence[ec2.ISubnet]) -> None:
         """Keep the VPC and these subnets when the stack goes, for something kept that lies in them."""
@@ -207,19 +207,21 @@ class HyperPodNetwork(Construct):
         return found if isinstance(found, Construct) else Construct(self, name)
 
     def _imported(self) -> ec2.IVpc:
-        private = [subnet.subnet.ref for subnet in self.private_subnets.values()]
-        public = [subnet.subnet.ref for subnet in self.public_subnets.values()]
+        subnets = [subnet.subnet.ref for subnet in self.private_subnets.values()]
         tables = list(self.route_table_ids)
-        kind = "private" if self.internet else "isolated"
+        public = list(self.public_subnets.values())
         return ec2.Vpc.from_vpc_attributes(
             self,
             "Vpc",
             vpc_id=self.cfn_vpc.ref,
             vpc_cidr_block=self.vpc_cidr,
             availability_zones=list(self.availability_zone_ids),
-            public_subnet_ids=public or None,
-            public_subnet_route_table_ids=[s.route_table.ref for s in self.public_subnets.values()] or None,
-            **{f"{kind}_subnet_ids": private, f"{kind}_subnet_route_table_ids": tables},
+            private_subnet_ids=subnets if self.internet else None,
+            private_subnet_route_table_ids=tables if self.internet else None,
+            isolated_subnet_ids=None if self.internet else subnets,
+            isolated_subnet_route_table_ids=None if self.internet else tables,
+            public_subnet_ids=[subnet.subnet.ref for subnet in public] or None,
+            public_subnet_route_table_ids=[subnet.route_table.ref for subnet in public] or None,
         )
 
     def _s3_endpoint(self) -> ec2.CfnVPCEndpoint:
@@ -231,57 +233,3 @@ class HyperPodNetwork(Construct):
             service_name=f"com.amazonaws.{Aws.REGION}.s3",
             route_table_ids=list(self.route_table_ids),
         )
-
-    def _interface_endpoint(self, service: str) -> ec2.InterfaceVpcEndpoint:
-        if self.endpoint_security_group is None:
-            self.endpoint_security_group = ec2.SecurityGroup(
-                self,
-                "EndpointSecurityGroup",
-                vpc=self.vpc,
-                description="Interface endpoints: HTTPS from the VPC",
-                allow_all_outbound=False,
-            )
-            self.endpoint_security_group.add_ingress_rule(
-                ec2.Peer.ipv4(self.vpc_cidr), ec2.Port.tcp(443), "HTTPS from the VPC"
-            )
-        return ec2.InterfaceVpcEndpoint(
-            self,
-            f"Endpoint-{service}",
-            vpc=self.vpc,
-            service=ec2.InterfaceVpcEndpointAwsService(service),
-            subnets=ec2.SubnetSelection(subnets=list(self.subnets)),
-            security_groups=[self.endpoint_security_group],
-            private_dns_enabled=True,
-            open=False,
-        )
-
-
-def _zone_of(group: InstanceGroup, default: str) -> str | None:
-    """Zone whose subnet a group's nodes take addresses of; None: subnets of the group's own."""
-    override = group.override_vpc_config
-    if override is None:
-        return default
-    return override.availability_zone_id or (None if override.subnet_ids else default)
-
-
-def _zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[str]:
-    if not zones:
-        return ["availability_zone_ids must name at least one zone by its id, such as usw2-az4, got: none"]
-    faults = [f"availability_zone_ids names {zone} {n} times" for zone, n in Counter(zones).items() if n > 1]
-    for group in groups:
-        zone = _zone_of(group, zones[0])
-        if zone is not None and zone not in zones:
-            faults.append(
-                f"instance group {group.instance_group_name} lies in zone {zone}, which is none of the "
-                f"network's: {', '.join(zones)}"
-            )
-    return faults
-
-
-def _addresses_by_zone(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> Mapping[str, int]:
-    addresses: Counter[str] = Counter()
-    for group in groups:
-        zone = _zone_of(group, zones[0])
-        if zone is not None:
-            addresses[zone] += group.instance_count * addresses_per_node(group.instance_type)
-    return addresses

@@ -1,0 +1,44 @@
+"""What instance groups ask of the zones of a network."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Token
+
+from hyperpod_cdk.service.addresses import addresses_per_node
+from hyperpod_cdk.spec import InstanceGroup
+
+
+def _zone_of(group: InstanceGroup, default: str) -> str | None:
+    """Zone whose subnet a group's nodes take addresses of; None: subnets of the group's own."""
+    override = group.override_vpc_config
+    if override is None:
+        return default
+    return override.availability_zone_id or (None if override.subnet_ids else default)
+
+
+def zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[str]:
+    """What is wrong with a network's zone ids, in themselves and for these groups."""
+    if not zones:
+        return ["availability_zone_ids must name at least one zone by its id, such as usw2-az4, got: none"]
+    faults = [f"availability_zone_ids names {zone} {n} times" for zone, n in Counter(zones).items() if n > 1]
+    if any(map(Token.is_unresolved, zones)):
+        return faults
+    for group in groups:
+        zone = _zone_of(group, zones[0])
+        if zone is not None and zone not in zones and not Token.is_unresolved(zone):
+            faults.append(
+                f"instance group {group.instance_group_name} lies in zone {zone}, which is none of the "
+                f"network's: {', '.join(zones)}"
+            )
+    return faults
+
+
+def addresses_by_zone(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> Mapping[str, int]:
+    """Addresses that the groups' nodes take in each zone of a network, as far as their counts are known."""
+    addresses: Counter[str] = Counter()
+    for group in groups:
+        zone = _zone_of(group, zones[0])
+        if zone is not None and not Token.is_unresolved(group.instance_count):
+            addresses[zone] += group.instance_count * addresses_per_node(group.instance_type)
+    return addresses
