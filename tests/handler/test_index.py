@@ -38,9 +38,8 @@ def test_logs_are_json_and_never_have_the_response_url_or_properties(
 
 def test_a_failure_is_logged_with_its_stack(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     stack.create(cluster(Unknown="x"))
-    (error,) = [
-        line for line in map(json.loads, capsys.readouterr().out.splitlines()) if line["level"] == "ERROR"
-    ]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    (error,) = [line for line in lines if line["level"] == "ERROR"]
     assert error["error"] == "RefusedError"
     assert error["operation"] == "Create"
     assert any("cast.py" in frame for frame in error["stack"])

@@ -47,7 +47,8 @@ def test_part_of_a_value_follows_the_member_above() -> None:
 
 
 def _shown_names(member: Member) -> tuple[str, ...]:
-    return LIVE_NAMES.get((member.parent.name, member.name), (member.name,))
+    names: tuple[str, ...] = LIVE_NAMES.get((member.parent.name, member.name), (member.name,))
+    return names
 
 
 def test_everything_asked_for_can_be_seen_on_the_living_cluster() -> None:

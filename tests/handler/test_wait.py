@@ -41,7 +41,8 @@ def made(stack: Stack, calls: Calls) -> Stack:
 def poll(stack: Stack, kind: str, handover: Request = LONG_AGO) -> Request:
     wanted = properties(REQUEST)
     event = stack.event(kind, wanted, wanted if kind == "Update" else None, "ml")
-    return index.is_complete({**event, "Handover": handover})
+    answer: Request = index.is_complete({**event, "Handover": handover})
+    return answer
 
 
 def test_14_every_status_of_the_model_is_known() -> None:
@@ -50,7 +51,7 @@ def test_14_every_status_of_the_model_is_known() -> None:
 
 
 @pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize(("number", "kind"), enumerate(("Create", "Update", "Delete")))
+@pytest.mark.parametrize(("number", "kind"), list(enumerate(("Create", "Update", "Delete"))))
 def test_14_each_status_in_each_operation(
     made: Stack, service: HyperPodService, calls: Calls, *, status: str, number: int, kind: str
 ) -> None:
@@ -104,9 +105,7 @@ def test_60_so_is_one_that_the_network_ate(
 
 def test_60_but_a_missing_permission_fails(made: Stack, service: HyperPodService, aws: Aws) -> None:
     service.faults.add(AccessDenied(operation="DescribeCluster", times=None))
-    assert poll(made, "Update", {"Since": aws.now()}) == {"IsComplete": False}, (
-        "IAM may still be spreading it"
-    )
+    assert poll(made, "Update", {"Since": aws.now()}) == {"IsComplete": False}, "IAM may be spreading it"
     with pytest.raises(index.CustomResourceError, match="AccessDenied"):
         poll(made, "Update")
 

@@ -128,9 +128,11 @@ def _error_events(aws: Aws, live: Live) -> Iterator[str]:
 
 
 def _link(aws: Aws, live: Live) -> str:
-    console = _CONSOLES.get(str(aws.sagemaker.meta.partition), _CONSOLES["aws"])
+    """The log group in the console; nothing in a partition whose console we do not know."""
+    console = _CONSOLES.get(str(aws.sagemaker.meta.partition))
     name = quote(quote(live.log_group, safe=""), safe="").replace("%", "$")
-    return f"https://{aws.region}.{console}/cloudwatch/home?region={aws.region}#logsV2:log-groups/log-group/{name}"
+    page = f"cloudwatch/home?region={aws.region}#logsV2:log-groups/log-group/{name}"
+    return f"https://{aws.region}.{console}/{page}" if console else ""
 
 
 def _try(find: Callable[..., Any], *arguments: Any) -> Any:
