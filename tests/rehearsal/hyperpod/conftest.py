@@ -4,17 +4,13 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import boto3
 import pytest
 import requests
-from botocore.config import Config
 from botocore.exceptions import ClientError
 from moto import mock_aws
+from tests.rehearsal.hyperpod.samples import REGION, Account, client, error_of
 
 from hyperpod_cdk.rehearsal import hyperpod
-from tests.rehearsal.hyperpod.samples import Account, error_of
-
-REGION = "us-west-2"
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +18,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # half a second a test
     hyperpod.install()
     with mock_aws():
         yield
@@ -34,14 +31,12 @@ def service(aws: None) -> hyperpod.HyperPodService:
 
 @pytest.fixture
 def sagemaker(aws: None) -> Any:
-    """A client that checks nothing itself and tries once, so that the service's answers are seen."""
-    config = Config(parameter_validation=False, retries={"total_max_attempts": 1})
-    return boto3.client("sagemaker", region_name=REGION, config=config)
+    return client("sagemaker")
 
 
 @pytest.fixture
 def account(aws: None) -> Account:
-    ec2, s3, iam = (boto3.client(name, region_name=REGION) for name in ("ec2", "s3", "iam"))
+    ec2, s3, iam = map(client, ("ec2", "s3", "iam"))
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnets = [
         ec2.create_subnet(VpcId=vpc, CidrBlock=cidr, AvailabilityZone=zone)["Subnet"]["SubnetId"]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from tests.rehearsal.hyperpod.samples import Account
 
 Post = Callable[[str, Any], tuple[int, dict[str, Any]]]

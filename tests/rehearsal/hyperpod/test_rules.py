@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.rehearsal.hyperpod.samples import Account
 
 from hyperpod_cdk.rehearsal.hyperpod import rules
 from hyperpod_cdk.rehearsal.hyperpod.errors import ValidationError
-from tests.rehearsal.hyperpod.samples import Account
 
 ACCOUNT = Account(
     role_arn="arn:aws:iam::123456789012:role/node",
@@ -17,7 +17,9 @@ ACCOUNT = Account(
     bucket="sagemaker-scripts",
 )
 EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/k8s"}}
-LUSTRE = {"FsxLustreConfig": {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abc"}}
+LUSTRE = {
+    "FsxLustreConfig": {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abc"}
+}
 ZFS = {"FsxOpenZfsConfig": {"DnsName": "fs-1123456789abcdef0.fsx.us-west-2.amazonaws.com"}}
 SCRIPTS = "s3://sagemaker-scripts/x"
 
@@ -218,7 +220,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         cluster(controller, legacy, continuous=True),
         "SlurmConfig is required for instance group 'legacy'",
     ),
-    "tiered storage on Slurm": (cluster(TieredStorageConfig={"Mode": "Enable"}), "TieredStorageConfig is only"),
+    "tiered storage on Slurm": (
+        cluster(TieredStorageConfig={"Mode": "Enable"}),
+        "TieredStorageConfig is only",
+    ),
     "labels on Slurm": (
         cluster(controller, {**compute, "KubernetesConfig": {"Labels": {}}}),
         "KubernetesConfig of instance group 'compute' is only supported",

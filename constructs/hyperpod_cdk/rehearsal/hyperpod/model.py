@@ -48,12 +48,23 @@ def check(operation_name: str, request: Any) -> None:
         ValidationError: every other breach, all in one message, as the service words them.
     """
     shape = operation(operation_name).input_shape
-    if shape is None:
-        return
-    breaches = list(_walk(request, shape, ""))
-    if breaches:
-        noun = "validation error" if len(breaches) == 1 else "validation errors"
-        raise ValidationError(f"{len(breaches)} {noun} detected: {'; '.join(breaches)}")
+    found = [] if shape is None else breaches(request, shape)
+    if found:
+        noun = "validation error" if len(found) == 1 else "validation errors"
+        raise ValidationError(f"{len(found)} {noun} detected: {'; '.join(found)}")
+
+
+def breaches(value: Any, shape: Shape) -> list[str]:
+    """Give the texts of what a shape of the model does not allow in a value.
+
+    Args:
+        value: parsed JSON, of a request or of an answer.
+        shape: what it should be.
+
+    Raises:
+        SerializationError: a value has another type than the model says.
+    """
+    return list(_walk(value, shape, ""))
 
 
 def _walk(value: Any, shape: Shape, path: str) -> Iterator[str]:
