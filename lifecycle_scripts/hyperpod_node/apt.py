@@ -57,6 +57,7 @@ def _with_lock(context: Context, *arguments: str) -> Completed:
         attempt,
         what="getting the lock of dpkg",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=LOCK_WAIT_SECONDS,
         advice=ADVICE,
     )

@@ -59,6 +59,7 @@ def wait_for(
     what: str,
     deadline: Deadline,
     limit_seconds: float,
+    say: Callable[[str], None],
     advice: str = "",
     longest_pause_seconds: float = 5.0,
 ) -> T:
@@ -69,6 +70,7 @@ def wait_for(
         what: what is waited for, for the error.
         deadline: the step's own bound; the earlier of the two counts.
         limit_seconds: the bound of this wait.
+        say: told why the wait goes on, each time that the reason is another.
         advice: what to do when it never holds.
         longest_pause_seconds: pauses double from a quarter of a second up to this.
 
@@ -79,6 +81,7 @@ def wait_for(
     limit = min(limit_seconds, deadline.remaining())
     end = clock.now() + limit
     pause = 0.25
+    said = ""
     while True:
         try:
             return condition()
@@ -87,5 +90,8 @@ def wait_for(
             if left <= 0:
                 message = f"{what}: still not so after {limit:.0f} s: {reason}"
                 raise NodeError(message, advice=advice) from reason
+            if str(reason) != said:
+                said = str(reason)
+                say(f"waiting for {what}: {said}")
             clock.sleep(min(pause, left))
             pause = min(pause * 2, longest_pause_seconds)

@@ -108,7 +108,7 @@ class Commands:
         """
         environment = {**self.environment, **(extra_environment or {})}
         for attempt in range(1, attempts + 1):
-            self.log.line(f"$ {shlex.join(arguments)}", step=self.step)
+            self.log.command(shlex.join(arguments), step=self.step)
             done = self._once(arguments, environment, timeout_seconds, given, echo)
             if done.exit_code in accept:
                 return done

@@ -25,6 +25,13 @@ class Log:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a", encoding="utf-8")
         self._stream = stream or sys.stdout
+        self._last_command = ""
+
+    def command(self, text: str, *, step: str) -> None:
+        """Write the line of a command; one that is only tried again is not repeated."""
+        if text != self._last_command:
+            self._last_command = text
+            self.line(f"$ {text}", step=step)
 
     def line(self, text: str, *, step: str = "") -> None:
         """Write one line; `step` names the step it belongs to."""

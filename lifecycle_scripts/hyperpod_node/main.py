@@ -70,6 +70,7 @@ def _set_up(hook: str, root: Root, log: Log, clock: Clock) -> tuple[facts.Node |
             lambda: facts.read_instance(root, commands, os.environ),
             what="finding this node in resource_config.json",
             deadline=deadline,
+            say=lambda text: log.line(text, step=FACTS),
             limit_seconds=FACTS_LIMIT_SECONDS,
             advice=FACTS_ADVICE,
         )

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk.rehearsal.node import STATE, CommandFault, Machine, prepare_root
-from hyperpod_cdk.rehearsal.node_commands.machine import Call
+from hyperpod_cdk.rehearsal.node import CommandFault, Machine, prepare_root
+from hyperpod_cdk.rehearsal.node_commands.machine import STATE, Call
 from hyperpod_cdk.rehearsal.node_commands.serving import COMMANDS, answer
 from hyperpod_node import config, facts, provisioning
 from hyperpod_node.clock import Clock, Deadline

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.lifecycle.helpers import FakeClock, bench
 
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_node.clock import Clock, Deadline, wait_for
@@ -16,6 +15,7 @@ from hyperpod_node.commands import NOT_FOUND, TIMED_OUT, Commands
 from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.main import command_environment
 from hyperpod_node.root import Root
+from tests.lifecycle.helpers import FakeClock, bench
 
 
 @pytest.fixture
@@ -99,7 +99,14 @@ def test_wait_ends_with_the_last_reason() -> None:
         raise NotYetError(f"only {clock.time:.2f} s")
 
     with pytest.raises(NodeError, match=r"rain: still not so after 10 s: only 10\.00 s") as error:
-        wait_for(never, what="rain", deadline=Deadline.after(clock, 60), limit_seconds=10, advice="dance")
+        wait_for(
+            never,
+            what="rain",
+            deadline=Deadline.after(clock, 60),
+            limit_seconds=10,
+            say=lambda _text: None,
+            advice="dance",
+        )
     assert error.value.advice == "dance"
     assert clock.sleeps[:5] == [0.25, 0.5, 1, 2, 4]
     assert max(clock.sleeps) <= 5
@@ -112,7 +119,29 @@ def test_wait_heeds_the_steps_deadline() -> None:
         raise NotYetError("no")
 
     with pytest.raises(NodeError, match="after 3 s"):
-        wait_for(never, what="rain", deadline=Deadline.after(clock, 3), limit_seconds=600)
+        wait_for(
+            never, what="rain", deadline=Deadline.after(clock, 3), limit_seconds=600, say=lambda _text: None
+        )
+
+
+def test_wait_says_each_reason_once() -> None:
+    clock, said = FakeClock(), list[str]()
+
+    def later() -> str:
+        if clock.time > 8:
+            return "rain"
+        raise NotYetError("sun" if clock.time < 4 else "clouds")
+
+    deadline = Deadline.after(clock, 60)
+    assert wait_for(later, what="rain", deadline=deadline, limit_seconds=60, say=said.append) == "rain"
+    assert said == ["waiting for rain: sun", "waiting for rain: clouds"]
+
+
+def test_a_command_that_is_tried_again_is_logged_once(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    for name in ("a", "a", "b", "a"):
+        node.context.commands.run("getent", "ahosts", name)
+    assert [line[-1] for line in node.log.splitlines() if "getent" in line] == ["a", "b", "a"]
 
 
 def test_home_is_set_and_slurm_is_on_path_on_a_node() -> None:

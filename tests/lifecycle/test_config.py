@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lifecycle.helpers import ALICE, BOB, LUSTRE, OPENZFS, node_config, provisioning_parameters
 
 from hyperpod_node import config, provisioning
 from hyperpod_node.errors import NodeError
 from hyperpod_node.reading import Reader
+from tests.lifecycle.helpers import ALICE, BOB, LUSTRE, OPENZFS, node_config, provisioning_parameters
 
 
 def parse(document: Any) -> config.NodeConfig:
@@ -42,7 +42,8 @@ def test_users_and_mounts_may_be_left_out() -> None:
 
 
 def changed(member: str, **changes: Any) -> dict[str, Any]:
-    source = {"users": ALICE, "lustre": LUSTRE, "openzfs": OPENZFS}[member]
+    sources: dict[str, dict[str, Any]] = {"users": ALICE, "lustre": {**LUSTRE}, "openzfs": {**OPENZFS}}
+    source = sources[member]
     entry = {**source, **changes}
     return node_config(users=[entry]) if member == "users" else node_config(mounts=[entry])
 

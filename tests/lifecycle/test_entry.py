@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from hyperpod_cdk.rehearsal.node import CommandFault, node_environment, prepare_root, run_node
+from hyperpod_cdk.rehearsal.node_commands.machine import Machine
+from hyperpod_cdk.rehearsal.node_commands.serving import serving
 from tests.lifecycle.helpers import (
     ALICE,
     BOB,
@@ -25,10 +29,6 @@ from tests.lifecycle.helpers import (
     scripts_with,
     snapshot,
 )
-
-from hyperpod_cdk.rehearsal.node import CommandFault, node_environment, prepare_root, run_node
-from hyperpod_cdk.rehearsal.node_commands.machine import Machine
-from hyperpod_cdk.rehearsal.node_commands.serving import serving
 
 # a bound of five minutes is reached in 1.5 s
 HURRY = {"HYPERPOD_CDK_TIME_SCALE": "0.005"}

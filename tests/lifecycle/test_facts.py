@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from hyperpod_node import config, facts, provisioning
+from hyperpod_node.errors import NodeError, NotYetError
+from hyperpod_node.reading import Reader
 from tests.lifecycle.helpers import (
     LUSTRE,
     OPENZFS,
@@ -15,10 +19,6 @@ from tests.lifecycle.helpers import (
     provisioning_parameters,
     resource_config,
 )
-
-from hyperpod_node import config, facts, provisioning
-from hyperpod_node.errors import NodeError, NotYetError
-from hyperpod_node.reading import Reader
 
 
 def cluster(document: dict[str, Any] | None = None) -> facts.Cluster:

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.lifecycle.helpers import ALICE, BOB, LUSTRE, OPENZFS, Bench, bench, snapshot
 
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_node import homes
 from hyperpod_node.accounts import account, groups
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import home, mounts, ssh, users
+from tests.lifecycle.helpers import ALICE, BOB, LUSTRE, OPENZFS, Bench, bench, snapshot
 
 DATA = {**LUSTRE, "mount_path": "/data"}
 USERS = {**OPENZFS, "mount_path": "/users"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.lifecycle.helpers import LUSTRE, OPENZFS, Bench, bench
 
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_cdk.rehearsal.node_commands.host import attach
@@ -13,6 +12,7 @@ from hyperpod_node import live_mounts
 from hyperpod_node.config import Mount
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import mounts
+from tests.lifecycle.helpers import LUSTRE, OPENZFS, Bench, bench
 
 BOUND = 20.0
 
@@ -77,6 +77,7 @@ def test_38_waits_for_the_name_and_logs_what_the_resolver_said(tmp_path: Path) -
     node = bench(tmp_path, faults=[late])
     mounts.mount_file_systems(node.context)
     assert len(node.calls("getent")) == 4
+    assert "waiting for the file system's DNS name: fs-0123" in node.log
     assert node.calls("mount") == [["mount", "/fsx"]]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.lifecycle.helpers import Bench, bench
 
-from hyperpod_cdk.rehearsal.node import STATE, CommandFault
+from hyperpod_cdk.rehearsal.node import CommandFault
+from hyperpod_cdk.rehearsal.node_commands.machine import STATE
 from hyperpod_cdk.rehearsal.node_commands.services import units_of
 from hyperpod_node import apt
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import extra, network, packages
+from tests.lifecycle.helpers import Bench, bench
 
 KERNEL_AND_LUSTRE = ["linux-aws", "linux-image-6.8.0-1040-aws", "lustre-client-modules-aws"]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.lifecycle.helpers import Bench, bench
 
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.config import MODES, NODE_TYPES
@@ -17,6 +16,7 @@ from hyperpod_node.errors import NodeError, StepSkippedError, TerminatedError
 from hyperpod_node.log import Log
 from hyperpod_node.report import RESULT_PATH, Run, summarize, write_result
 from hyperpod_node.runner import Step, StepResult, not_for, run_step, run_steps
+from tests.lifecycle.helpers import Bench, bench
 
 
 def done(_context: Context) -> str:

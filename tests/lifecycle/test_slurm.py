@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.lifecycle.helpers import Bench, bench, provisioning_parameters
 
-from hyperpod_cdk.rehearsal.node import STATE, CommandFault
+from hyperpod_cdk.rehearsal.node import CommandFault
+from hyperpod_cdk.rehearsal.node_commands.machine import STATE
 from hyperpod_node import slurm
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import slurm_controller, slurm_node
+from tests.lifecycle.helpers import Bench, bench, provisioning_parameters
 
 
 def controller(path: Path, **more: object) -> Bench:

@@ -10,6 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from hyperpod_node import config
+from hyperpod_node.catalogue import STEPS
+from hyperpod_node.reading import Reader
 from tests.lifecycle.helpers import SCRIPTS
 
 SHELL = sorted(SCRIPTS.glob("**/*.sh"))
@@ -99,3 +103,24 @@ def test_the_command_line_refuses_an_unknown_hook(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "invalid choice: 'on_delete'" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+README = (SCRIPTS / "README.md").read_text()
+
+
+def test_the_readmes_config_json_is_accepted() -> None:
+    text = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+    assert len(text) == 1
+    document = config.parse(Reader.parse(text[0], "config.json"))
+    assert document.groups["compute"].mounts[1].mount_path == "/home"
+    assert document.users[0].sudo
+
+
+def test_the_readmes_steps_are_the_catalogues() -> None:
+    rows = [re.split(r"\s*\|\s*", line)[1:5] for line in README.splitlines() if line.startswith("| ")]
+    told = [row for row in rows if row[3:] and row[3] in ("required", "best effort")]
+    assert [row[0] for row in told] == ["facts", *(step.name for step in STEPS)]
+    for (_, modes, nodes, importance), step in zip(told[1:], STEPS, strict=True):
+        assert modes == ("all" if step.modes == config.MODES else ", ".join(step.modes))
+        assert nodes == ("all" if len(step.node_types) == 3 else step.node_types[0].lower())
+        assert importance == ("required" if step.required else "best effort")

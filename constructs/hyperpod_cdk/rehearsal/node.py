@@ -17,6 +17,8 @@ from hyperpod_cdk.rehearsal.node_commands.host import attach
 from hyperpod_cdk.rehearsal.node_commands.machine import STATE, CommandFault, Machine
 from hyperpod_cdk.rehearsal.node_commands.serving import PORT_VARIABLE, install, serving
 
+__all__ = ["CommandFault", "Machine", "node_environment", "prepare_root", "run_node", "slurm_conf"]
+
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 PROVISIONING_PARAMETERS = "provisioning_parameters.json"
 TIME_LIMIT_SECONDS = 120

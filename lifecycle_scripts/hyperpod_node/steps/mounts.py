@@ -49,6 +49,7 @@ def verify_mounts(context: Context) -> str:
             partial(_touch, context, mount),
             what=f"the service's mount of {mount.dns_name} at {mount.mount_path}",
             deadline=context.deadline,
+            say=context.say,
             limit_seconds=SERVICE_MOUNT_LIMIT_SECONDS,
             advice=_advice(mount),
         )
@@ -67,6 +68,7 @@ def _mount(context: Context, mount: Mount) -> None:
         lambda: resolve(context, mount.dns_name),
         what="the file system's DNS name",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=DNS_LIMIT_SECONDS,
         advice="the file system is deleted, in another Region, or the VPC has EnableDnsSupport off",
     )
@@ -78,6 +80,7 @@ def _mount(context: Context, mount: Mount) -> None:
         lambda: _try_mount(context, mount),
         what=f"mounting {source(mount)} at {mount.mount_path}",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=MOUNT_LIMIT_SECONDS,
         advice=_advice(mount),
     )
@@ -143,6 +146,7 @@ def _check(context: Context, mount: Mount) -> None:
         lambda: _write(context, mount),
         what=f"writing to {mount.mount_path}",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=WRITE_LIMIT_SECONDS,
         advice=f"root must be able to write there (OpenZFS: export with no_root_squash); {_advice(mount)}",
     )

@@ -23,6 +23,7 @@ def wait_for_network(context: Context) -> str:
         lambda: resolve(context, name),
         what="DNS",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=DNS_LIMIT_SECONDS,
         advice=DNS_ADVICE,
     )
@@ -30,6 +31,7 @@ def wait_for_network(context: Context) -> str:
         lambda: _imds(context),
         what="instance metadata service",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=IMDS_LIMIT_SECONDS,
     )
     return f"{name} is {address}, instance metadata answers"

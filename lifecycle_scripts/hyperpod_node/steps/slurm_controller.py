@@ -39,6 +39,7 @@ def wait_for_configuration(context: Context) -> str:
         named,
         what="the service's slurm.conf",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=CONF_LIMIT_SECONDS,
         advice=CONF_ADVICE,
     )
@@ -61,6 +62,7 @@ def set_up_accounting(context: Context) -> str:
         lambda: _sql(context, client, password),
         what="MariaDB",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=DAEMON_LIMIT_SECONDS,
         advice=DAEMON_ADVICE,
     )
@@ -71,6 +73,7 @@ def set_up_accounting(context: Context) -> str:
         lambda: _clusters(context),
         what="slurmdbd",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=DAEMON_LIMIT_SECONDS,
         advice=DAEMON_ADVICE,
     )
@@ -89,6 +92,7 @@ def start_controller(context: Context) -> str:
         lambda: _ping(context),
         what="slurmctld",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=DAEMON_LIMIT_SECONDS,
         advice=DAEMON_ADVICE,
     )

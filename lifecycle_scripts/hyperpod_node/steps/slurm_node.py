@@ -26,6 +26,7 @@ def join_as_compute(context: Context) -> str:
         lambda: _running(context),
         what=f"slurmd with the configuration of {servers}",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=FETCH_LIMIT_SECONDS,
         advice=ADVICE,
     )
@@ -39,6 +40,7 @@ def fetch_as_login(context: Context) -> str:
         lambda: _fetched(context),
         what=f"the configuration of {servers}",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=FETCH_LIMIT_SECONDS,
         advice=ADVICE,
     )
@@ -50,6 +52,7 @@ def _configure(context: Context, *, restart: bool) -> str:
         lambda: _controllers(context),
         what="a controller in resource_config.json",
         deadline=context.deadline,
+        say=context.say,
         limit_seconds=CONTROLLER_LIMIT_SECONDS,
     )
     text = f'[Service]\nEnvironment="SLURMD_OPTIONS=--conf-server {servers}"\n'
