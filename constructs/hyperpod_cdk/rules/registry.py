@@ -11,6 +11,7 @@ from hyperpod_cdk.rules import (
     lustre,
     lustre_options,
     mounts,
+    names,
     network,
     openzfs,
     slurm,
@@ -24,7 +25,7 @@ from hyperpod_cdk.rules.rule import Check, Rule
 from hyperpod_cdk.spec import HyperPodSpec
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(api_limits, cluster, groups, volumes, network, zones),
+    *(api_limits, cluster, groups, volumes, names, network, zones),
     *(lustre, lustre_options, openzfs, mounts, slurm, lifecycle, users),
 )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import groups, groups_of, is_continuous, is_legacy, node_type
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -117,9 +117,10 @@ def partitions(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP405",
         title="a partition of the name of the common one",
-        why="every node is in `dev` too; a partition of that name would not be told from it",
+        why="every node is in `dev` too; what a second partition of that name does is not documented",
         fix="use another name",
         source=_REFERENCE,
+        severity=Severity.WARNING,
     )
 )
 def partition_dev(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.rules import test_groups_and_cluster, test_network, test_slurm, test_storage
-from tests.unit.rules.specs import BASE, LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings
 
 from hyperpod_cdk.config import load
 from hyperpod_cdk.rules import RULES, Severity, check, errors
@@ -25,6 +23,8 @@ from hyperpod_cdk.spec import (
     LustreMetadata,
     OverrideVpcConfig,
 )
+from tests.unit.rules import test_groups_and_cluster, test_network, test_slurm, test_storage
+from tests.unit.rules.specs import BASE, LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings
 
 ROWS = [
     *test_groups_and_cluster.ROWS,

@@ -1,21 +1,42 @@
 """Rules of names, tags, groups, volumes (HP1xx)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.rules.specs import BASE, NUMBER_TOKEN, REMOVED, TEXT_TOKEN, changed, findings, full_path
 
 from hyperpod_cdk.spec import (
     Cluster,
     DeepHealthCheck,
     EbsVolume,
+    ExistingNetwork,
+    ExistingSubnet,
     InstanceGroup,
     LifeCycleConfig,
+    MultiHead,
+    Network,
     NodeProvisioningMode,
+    OverrideVpcConfig,
 )
+from tests.unit.rules.specs import BASE, NUMBER_TOKEN, REMOVED, TEXT_TOKEN, changed, findings, full_path
 
 ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE}
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
+HEADS = MultiHead(
+    slurm_database_secret_arn=SECRET,
+    slurm_database_endpoint="db.example.com",
+    slurm_shared_directory="/fsx",
+    slurm_database_user="slurm",
+    slurm_sns_arn="arn:aws:sns:us-west-2:111122223333:failover",
+)
+THERE = Network(
+    existing=ExistingNetwork(
+        vpc_id="vpc-1",
+        subnets=(ExistingSubnet(subnet_id="subnet-1", route_table_id="rtb-1"),),
+        security_group_ids=("sg-1",),
+    )
+)
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large-models"
 CHECKS = (DeepHealthCheck.INSTANCE_STRESS,)
 TAGS_48 = {f"Tag{number}": "x" for number in range(48)}
@@ -127,6 +148,45 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP116", {"compute.on_start_deep_health_checks": CHECKS}, []),
     ("HP116", {"login.on_start_deep_health_checks": CHECKS}, ["login.on_start_deep_health_checks"]),
     ("HP116", {"login.on_start_deep_health_checks": CHECKS, "login.instance_type": TEXT_TOKEN}, []),
+    # ARNs, ids, folders
+    ("HP130", {"kms_key_arn": KEY, "scratch.kms_key_arn": KEY, "home.kms_key_arn": KEY}, []),
+    ("HP130", {"kms_key_arn": KEY.replace("arn:aws:", "arn:aws-us-gov:")}, []),
+    ("HP130", {"kms_key_arn": "1234abcd-12ab-34cd-56ef-1234567890ab"}, ["kms_key_arn"]),
+    ("HP130", {"home.kms_key_arn": KEY.replace("key/", "alias/")}, ["home.kms_key_arn"]),
+    ("HP130", {"kms_key_arn": TEXT_TOKEN}, []),
+    ("HP130", {"slurm.multi_head": HEADS}, []),
+    (
+        "HP130",
+        {"slurm.multi_head": replace(HEADS, slurm_sns_arn=SECRET, slurm_database_secret_arn="slurm")},
+        ["slurm.multi_head.slurm_database_secret_arn", "slurm.multi_head.slurm_sns_arn"],
+    ),
+    ("HP131", {"network": THERE}, []),
+    ("HP131", {"network": THERE, "network.existing.vpc_id": TEXT_TOKEN}, []),
+    (
+        "HP131",
+        {
+            "network": THERE,
+            "network.existing.vpc_id": "subnet-1",
+            "network.existing.subnets[0].subnet_id": "sg-1",
+            "network.existing.subnets[0].route_table_id": "acl-1",
+            "network.existing.security_group_ids": ("subnet-1",),
+        },
+        [
+            "network.existing.vpc_id",
+            "network.existing.subnets[0].subnet_id",
+            "network.existing.subnets[0].route_table_id",
+            "network.existing.security_group_ids[0]",
+        ],
+    ),
+    (
+        "HP131",
+        {"login.override_vpc_config": OverrideVpcConfig(subnet_ids=("sg-1",), security_group_ids=("x",))},
+        ["login.override_vpc_config.subnet_ids[0]", "login.override_vpc_config.security_group_ids[0]"],
+    ),
+    ("HP132", {"lifecycle.extra_files": "lifecycle_scripts"}, []),
+    ("HP132", {"lifecycle.extra_files": "no-such-folder"}, ["lifecycle.extra_files"]),
+    ("HP132", {"lifecycle.extra_files": "pyproject.toml"}, ["lifecycle.extra_files"]),
+    ("HP132", {"lifecycle.extra_files": TEXT_TOKEN}, []),
     # volumes and images
     ("HP120", {"compute.root_volume": EbsVolume(volume_kms_key_id=KEY)}, []),
     ("HP120", {"compute.root_volume": EbsVolume(volume_kms_key_id=TEXT_TOKEN)}, []),

@@ -3,6 +3,15 @@
 from typing import Any
 
 import pytest
+
+from hyperpod_cdk.rules import check
+from hyperpod_cdk.spec import (
+    ExistingNetwork,
+    ExistingSubnet,
+    Network,
+    OpenZfsDeploymentType,
+    OverrideVpcConfig,
+)
 from tests.unit.rules.specs import (
     BASE,
     LIST_TOKEN,
@@ -12,15 +21,6 @@ from tests.unit.rules.specs import (
     changed,
     findings,
     full_path,
-)
-
-from hyperpod_cdk.rules import check
-from hyperpod_cdk.spec import (
-    ExistingNetwork,
-    ExistingSubnet,
-    Network,
-    OpenZfsDeploymentType,
-    OverrideVpcConfig,
 )
 
 EXISTING = Network(
@@ -94,7 +94,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "HP205",
-        {"login.override_vpc_config": OverrideVpcConfig(subnet_ids=("a",), security_group_ids=("b", "b"))},
+        {
+            "login.override_vpc_config": OverrideVpcConfig(
+                subnet_ids=("subnet-a",), security_group_ids=("sg-b", "sg-b")
+            )
+        },
         ["login.override_vpc_config.security_group_ids[1]"],
     ),
     ("HP206", {"login.override_vpc_config": ELSEWHERE}, []),

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.unit.rules.specs import LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
 from hyperpod_cdk.rules import check
 from hyperpod_cdk.spec import (
@@ -18,6 +17,7 @@ from hyperpod_cdk.spec import (
     SlurmConfigStrategy,
     User,
 )
+from tests.unit.rules.specs import LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
 MODE = "cluster.node_provisioning_mode"
 ALL_AT_ONCE = {MODE: NodeProvisioningMode.ALL_AT_ONCE}

@@ -3,15 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.unit.rules.specs import (
-    LIST_TOKEN,
-    NUMBER_TOKEN,
-    REMOVED,
-    TEXT_TOKEN,
-    changed,
-    findings,
-    full_path,
-)
 
 from hyperpod_cdk.rules import check
 from hyperpod_cdk.spec import (
@@ -28,6 +19,15 @@ from hyperpod_cdk.spec import (
     Mount,
     OpenZfsDeploymentType,
     OpenZfsFileSystem,
+)
+from tests.unit.rules.specs import (
+    LIST_TOKEN,
+    NUMBER_TOKEN,
+    REMOVED,
+    TEXT_TOKEN,
+    changed,
+    findings,
+    full_path,
 )
 
 SCRATCH_1 = {"scratch.deployment_type": LustreDeploymentType.SCRATCH_1}

@@ -1,0 +1,100 @@
+"""HP13x: ARNs, ids and folders that stand where another kind is wanted."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.look import file_systems, groups
+from hyperpod_cdk.rules.rule import Rule, checks
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.spec import HyperPodSpec
+
+_ARN = r"arn:aws[a-z-]*:{service}:[a-z0-9-]+:\d{{12}}:{resource}"
+_KEY = re.compile(_ARN.format(service="kms", resource=r"key/[\w-]+"))
+_SECRET = re.compile(_ARN.format(service="secretsmanager", resource=r"secret:.+"))
+_TOPIC = re.compile(_ARN.format(service="sns", resource=r"[\w.-]+"))
+_EXAMPLES = {
+    _KEY: "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+    _SECRET: "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+    _TOPIC: "arn:aws:sns:us-west-2:111122223333:failover",
+}
+
+
+@checks(
+    Rule(
+        code="HP130",
+        title="an ARN that is none, or of something else",
+        why="ids and aliases do not say Region and account, and are refused where an ARN is wanted",
+        fix="copy the ARN from the resource's page in the console",
+        source="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
+    )
+)
+def arn_of_kind(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, value, wanted in _arns(spec):
+        if value is not None and not unresolved(value) and not wanted.fullmatch(value):
+            yield rule.finding(
+                path, "is no ARN of this kind", given=value, allowed=f"such as {_EXAMPLES[wanted]}"
+            )
+
+
+@checks(
+    Rule(
+        code="HP131",
+        title="an id of another kind",
+        why="the service finds nothing by it, and says so only in the deployment",
+        fix="use the id of the right thing; its beginning tells its kind",
+        source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html",
+    )
+)
+def id_of_kind(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, value, kind in _ids(spec):
+        if value is not None and not unresolved(value) and not value.startswith(f"{kind}-"):
+            yield rule.finding(path, "is the id of something else", given=value, allowed=f"{kind}-…")
+
+
+@checks(
+    Rule(
+        code="HP132",
+        title="a folder that is not there",
+        why="its files are deployed with the node scripts",
+        fix="create the folder, or correct extra_files; in a YAML file it is relative to that file",
+        source="hyperpod_cdk.spec.Lifecycle",
+    )
+)
+def extra_files_exist(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    folder = spec.lifecycle.extra_files
+    if folder is not None and not unresolved(folder) and not Path(folder).is_dir():
+        yield rule.finding("lifecycle.extra_files", "is no folder", given=folder)
+
+
+def _arns(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, re.Pattern[str]]]:
+    yield "kms_key_arn", spec.kms_key_arn, _KEY
+    for path, file_system in file_systems(spec):
+        yield f"{path}.kms_key_arn", file_system.kms_key_arn, _KEY
+    heads = spec.cluster.orchestrator.slurm.multi_head
+    if heads is not None:
+        path = "cluster.orchestrator.slurm.multi_head"
+        yield f"{path}.slurm_database_secret_arn", heads.slurm_database_secret_arn, _SECRET
+        yield f"{path}.slurm_sns_arn", heads.slurm_sns_arn, _TOPIC
+
+
+def _ids(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, str]]:
+    existing = spec.network.existing
+    if existing is not None:
+        yield "network.existing.vpc_id", existing.vpc_id, "vpc"
+        for index, subnet in enumerate(existing.subnets):
+            here = f"network.existing.subnets[{index}]"
+            yield f"{here}.subnet_id", subnet.subnet_id, "subnet"
+            yield f"{here}.route_table_id", subnet.route_table_id, "rtb"
+        for index, group_id in enumerate(existing.security_group_ids):
+            yield f"network.existing.security_group_ids[{index}]", group_id, "sg"
+    for path, group in groups(spec):
+        place = group.override_vpc_config
+        for index, subnet_id in enumerate(place.subnet_ids if place else ()):
+            yield f"{path}.override_vpc_config.subnet_ids[{index}]", subnet_id, "subnet"
+        for index, group_id in enumerate(place.security_group_ids if place else ()):
+            yield f"{path}.override_vpc_config.security_group_ids[{index}]", group_id, "sg"
+    for path, file_system in file_systems(spec):
+        if file_system.existing is not None:
+            yield f"{path}.existing.file_system_id", file_system.existing.file_system_id, "fs"
