@@ -27,11 +27,6 @@ def document(path: Path) -> Any:
     return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
 
 
-def test_the_copy_in_docs_is_the_one_of_the_code() -> None:
-    copy = json.loads(Path("docs/schema.json").read_text(encoding="utf-8"))
-    assert copy == schema(), "write it anew: hyperpod-cdk schema > docs/schema.json"
-
-
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_are_valid_and_name_the_schema(path: Path, validator: jsonschema.Draft7Validator) -> None:
     assert [error.message for error in validator.iter_errors(document(path))] == []
