@@ -12,7 +12,7 @@ from aws_cdk import aws_s3_deployment as s3_deployment
 from constructs import Construct
 
 from hyperpod_cdk.access.keys import encrypted_log_group
-from hyperpod_cdk.faults import refuse
+from hyperpod_cdk.faults import ConstructError, refuse
 from hyperpod_cdk.lifecycle import staging
 from hyperpod_cdk.lifecycle.bucket import ILifecycleBucket
 from hyperpod_cdk.lifecycle.findings import acknowledge_deployment
@@ -71,7 +71,10 @@ class LifecycleScripts(Construct):
         super().__init__(scope, construct_id)
         scripts = source or staging.packaged_scripts()
         refuse(self.node.path, _folder_faults(scripts, extra_files))
-        files = _content(scripts, extra_files)
+        try:
+            files = _content(scripts, extra_files)
+        except ValueError as error:
+            raise ConstructError(self.node.path, [str(error)]) from error
         documents: dict[str, Mapping[str, Any]] = {CONFIG: config}
         if provisioning_parameters is not None:
             documents[PROVISIONING_PARAMETERS] = provisioning_parameters

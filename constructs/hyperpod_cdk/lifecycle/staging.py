@@ -40,6 +40,9 @@ def read_tree(root: Path, *, left_out: frozenset[str] = LEFT_OUT) -> dict[str, b
 
     Args:
         left_out: Names of files and folders that are passed over, as is compiled Python.
+
+    Raises:
+        ValueError: A link leads back to a folder that it lies in.
     """
     return {
         path.relative_to(root).as_posix(): normalised(path.name, path.read_bytes())
@@ -79,6 +82,9 @@ def _files(root: Path, left_out: frozenset[str]) -> Iterator[Path]:
     # Links to folders are followed: S3 has no links.
     for folder, folders, names in os.walk(root, followlinks=True):
         folders[:] = sorted(set(folders) - left_out)
+        for name in folders:
+            if Path(folder).resolve().is_relative_to((Path(folder) / name).resolve()):
+                raise ValueError(f"link {Path(folder) / name} leads back to a folder that it lies in")
         for name in sorted(names):
             if name not in left_out and not name.endswith(".pyc"):
                 yield Path(folder) / name

@@ -81,20 +81,17 @@ def test_a_vpc_gives_what_the_guide_lists_narrowed_to_resources() -> None:
     }
     # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
     assert set().union(*(actions for actions, _ in found.values())) == {
-        f"ec2:{action}"
-        for action in [
-            "CreateNetworkInterface",
-            "CreateNetworkInterfacePermission",
-            "CreateTags",
-            "DeleteNetworkInterface",
-            "DeleteNetworkInterfacePermission",
-            "DescribeDhcpOptions",
-            "DescribeNetworkInterfaces",
-            "DescribeSecurityGroups",
-            "DescribeSubnets",
-            "DescribeVpcs",
-            "DetachNetworkInterface",
-        ]
+        "ec2:CreateNetworkInterface",
+        "ec2:CreateNetworkInterfacePermission",
+        "ec2:CreateTags",
+        "ec2:DeleteNetworkInterface",
+        "ec2:DeleteNetworkInterfacePermission",
+        "ec2:DescribeDhcpOptions",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "ec2:DescribeVpcs",
+        "ec2:DetachNetworkInterface",
     }
 
 
