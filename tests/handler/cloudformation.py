@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.handler.samples import Request, properties, stringified
-
 from handler import index
+
+from tests.handler.samples import Request, properties, stringified
 
 FAILED_CREATE = "AWSCDK::CustomResourceProviderFramework::CREATE_FAILED"
 STACK_ID = "arn:aws:cloudformation:us-west-2:123456789012:stack/ml/6a1c0d60-0000-11ef-8000-0a5dcb1e0f00"
 RESPONSE_URL = "https://cloudformation-custom-resource-response.example/?X-Amz-Signature=secret"
+REQUEST_NUMBERS = itertools.count(1)
 JS_STACK = "\n".join(
     f"    at {frame}"
     for frame in (
@@ -126,12 +127,11 @@ class Stack:
     logical_id: str = "Cluster"
     physical_id: str = ""
     current: Request = field(default_factory=dict)
-    _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def event(self, kind: str, new: Request, old: Request | None = None, physical_id: str = "") -> Request:
         event = {
             "RequestType": kind,
-            "RequestId": f"00000000-0000-4000-8000-{next(self._numbers):012d}",
+            "RequestId": f"00000000-0000-4000-8000-{next(REQUEST_NUMBERS):012d}",
             "StackId": self.stack_id,
             "LogicalResourceId": self.logical_id,
             "ResourceType": "Custom::HyperPodCluster",

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from botocore.config import Config
-from handler.clients import Aws
+from handler import index
+from handler.clients import Aws, Clients
 from moto import mock_aws
 from moto.backends import get_backend
-from tests.handler.cloudformation import Framework, Stack
 
-from handler import index
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, NodeSetupResult
 from hyperpod_cdk.service.api_model import API_VERSION, cluster_model_json
+from tests.handler.cloudformation import Framework, Stack
 
 MUTATING = ("Add", "Create", "Delete", "Update")
 
@@ -43,7 +43,7 @@ _calls = Calls()
 
 
 @pytest.fixture(scope="session")
-def handler_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
+def clients(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
     """The handler's clients, as in Lambda: they speak the model that ships with the handler."""
     models = tmp_path_factory.mktemp("models")
     model = models / "sagemaker" / API_VERSION / "service-2.json"
@@ -54,14 +54,19 @@ def handler_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
         patch.setenv("AWS_DATA_PATH", str(models))
         patch.setenv("AWS_DEFAULT_REGION", "us-west-2")
         patch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # 1,300 images for each account that is emptied
-        aws = Aws(
-            sleep=_sleep,
-            now=lambda: hyperpod.service().clock.now().timestamp(),
-            config=Config(retries={"total_max_attempts": 1}),
-        )
-        for client in (aws.sagemaker, aws.logs, aws.ec2):
+        clients = Clients(config=Config(retries={"total_max_attempts": 1}))
+        for client in (clients.sagemaker, clients.logs, clients.ec2):
             client.meta.events.register("provide-client-params.*", _record)
-        yield aws
+        yield clients
+
+
+def invocation(clients: Clients) -> Aws:
+    """What one invocation has: the clients, and the emulated service's clock."""
+    return Aws(clients=clients, started=_now(), sleep=_sleep, now=_now)
+
+
+def _now() -> float:
+    return hyperpod.service().clock.now().timestamp()
 
 
 def _sleep(seconds: float) -> None:
@@ -79,16 +84,16 @@ def calls() -> Calls:
 
 
 @pytest.fixture
-def aws(handler_aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Aws:
-    """The clients, in an account without clusters and logs.
+def aws(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> Aws:
+    """An account without clusters and logs, and the way to it.
 
     Only what the handler meets is emptied: to reset the whole of moto takes longer than a test.
     """
     for name in ("sagemaker", "logs"):
         get_backend(name).reset()
-    monkeypatch.setattr(index, "_aws", lambda: handler_aws)
+    monkeypatch.setattr(index, "_aws", lambda: invocation(clients))
     _calls.clear()
-    return handler_aws
+    return invocation(clients)
 
 
 @pytest.fixture

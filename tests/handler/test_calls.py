@@ -1,11 +1,11 @@
 """How many calls each operation makes: a big cluster must not cost more than a small one."""
 
 import pytest
+
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 from tests.handler.cloudformation import Stack
 from tests.handler.conftest import Calls
 from tests.handler.samples import NEW_SCRIPTS, Request, cluster, group, regroup
-
-from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 
 GROUPS = [group(f"compute-{number:03d}", count=2) for number in range(99)]
 SMALL = cluster(group("controller", "Controller"), GROUPS[0])

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from handler.cast import cast
 from handler.errors import RefusedError
-from tests.handler.samples import stringified
 
 from hyperpod_cdk.service.api_model import input_shape, walk
+from tests.handler.samples import stringified
 
 CREATE = input_shape("CreateCluster")
 GROUP = {

@@ -7,12 +7,12 @@ resource has no read or list, the service's own answer stands in.
 from typing import Any
 
 import pytest
+from handler import index
 from handler.clients import Aws
+
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 from tests.handler.cloudformation import Framework, Stack
 from tests.handler.samples import cluster, properties, regroup
-
-from handler import index
-from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 
 REQUEST = cluster(Tags=[{"Key": "team", "Value": "llm"}])
 BIGGER = regroup(REQUEST, "compute", InstanceCount=3)

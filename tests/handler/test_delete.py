@@ -3,13 +3,10 @@
 from typing import Any
 
 import pytest
+from handler import index
 from handler.clients import Aws
 from moto.ec2.models import ec2_backends
-from tests.handler.cloudformation import Framework, Stack
-from tests.handler.conftest import Calls
-from tests.handler.samples import Request, cluster, properties
 
-from handler import index
 from hyperpod_cdk.rehearsal.hyperpod import (
     AccessDenied,
     DeleteConflict,
@@ -19,6 +16,9 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     Throttle,
 )
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
+from tests.handler.cloudformation import Framework, Stack
+from tests.handler.conftest import Calls
+from tests.handler.samples import Request, cluster, properties
 
 REQUEST = cluster()
 

@@ -8,8 +8,6 @@ from handler.clients import Aws
 from handler.failure import explain
 from handler.live import Live, find
 from handler.reason import REASON_BYTES, Part, compose, shorten
-from tests.handler.cloudformation import Stack
-from tests.handler.samples import cluster, group
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     AccessDenied,
@@ -20,6 +18,8 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     Throttle,
 )
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
+from tests.handler.cloudformation import Stack
+from tests.handler.samples import cluster, group
 
 LINES = (
     "[INFO] mounting /fsx",

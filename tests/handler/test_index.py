@@ -5,13 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import handler
 import pytest
+from handler import index
+
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, LifecycleFailure
 from tests.handler.cloudformation import RESPONSE_URL, Stack
 from tests.handler.samples import cluster, regroup
-
-import handler
-from handler import index
-from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, LifecycleFailure
 
 SECRET = "arn:aws:secretsmanager:us-west-2:123456789012:secret:slurmdb-AbCdEf"
 

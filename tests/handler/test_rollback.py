@@ -4,12 +4,9 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
-from handler.clients import Aws
-from tests.handler.cloudformation import Stack
-from tests.handler.conftest import Calls
-from tests.handler.samples import Request, changed, cluster, group, properties, regroup
-
 from handler import index
+from handler.clients import Aws
+
 from hyperpod_cdk.rehearsal.hyperpod import (
     HyperPodService,
     InsufficientCapacity,
@@ -17,6 +14,9 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     UpdateRollsBack,
 )
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
+from tests.handler.cloudformation import Stack
+from tests.handler.conftest import Calls
+from tests.handler.samples import Request, changed, cluster, group, properties, regroup
 
 REQUEST = cluster()
 BIGGER = regroup(REQUEST, "compute", InstanceCount=4)

@@ -8,7 +8,6 @@ from botocore.stub import Stubber
 from botocore.validate import ParamValidator
 from handler.clients import Aws
 from handler.request import desired_of
-from tests.handler.samples import properties, stringified
 
 from hyperpod_cdk.service import api_model
 from hyperpod_cdk.service.api_model import (
@@ -18,6 +17,7 @@ from hyperpod_cdk.service.api_model import (
     full_model,
     input_shape,
 )
+from tests.handler.samples import properties, stringified
 
 
 def maximal(shape: Shape, depth: int = 0) -> Any:
@@ -63,24 +63,24 @@ def test_what_it_returns_is_the_callers_own() -> None:
     assert cluster_model()["operations"]
 
 
-def test_22_the_client_speaks_the_shipped_model(handler_aws: Aws) -> None:
-    names = handler_aws.sagemaker.meta.service_model.operation_names
+def test_22_the_client_speaks_the_shipped_model(aws: Aws) -> None:
+    names = aws.sagemaker.meta.service_model.operation_names
     assert sorted(names) == sorted(OPERATIONS), "botocore did not load the model from AWS_DATA_PATH"
 
 
-def test_22_a_maximal_request_survives_cloudformation_byte_for_byte(handler_aws: Aws) -> None:
+def test_22_a_maximal_request_survives_cloudformation_byte_for_byte(aws: Aws) -> None:
     assert len(json.dumps(REQUEST)) > 3000
-    desired = desired_of(stringified(properties(REQUEST)), handler_aws)
+    desired = desired_of(stringified(properties(REQUEST)), aws)
     assert json.dumps(desired.request, sort_keys=True) == json.dumps(REQUEST, sort_keys=True)
 
 
-def test_22_a_maximal_request_passes_the_validation_of_the_shipped_model(handler_aws: Aws) -> None:
-    report = ParamValidator().validate(REQUEST, handler_aws.input_shape("CreateCluster"))
+def test_22_a_maximal_request_passes_the_validation_of_the_shipped_model(aws: Aws) -> None:
+    report = ParamValidator().validate(REQUEST, aws.input_shape("CreateCluster"))
     assert not report.has_errors(), report.generate_report()
     arn = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefghijkl"
-    with Stubber(handler_aws.sagemaker) as stubber:
+    with Stubber(aws.sagemaker) as stubber:
         stubber.add_response("create_cluster", {"ClusterArn": arn}, REQUEST)
-        assert handler_aws.sagemaker.create_cluster(**REQUEST)["ClusterArn"] == arn
+        assert aws.sagemaker.create_cluster(**REQUEST)["ClusterArn"] == arn
 
 
 def test_walking_meets_every_member_once() -> None:

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, Throttle
 from tests.handler.cloudformation import Framework, Stack
 from tests.handler.conftest import Calls
 from tests.handler.samples import (
@@ -15,8 +17,6 @@ from tests.handler.samples import (
     properties,
     regroup,
 )
-
-from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, Throttle
 
 CONTROLLER = group("controller", "Controller")
 REQUEST = cluster(CONTROLLER, group("compute", count=2), NodeRecovery="Automatic")

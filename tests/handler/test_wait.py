@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
+from handler import index
 from handler.clients import Aws
 from handler.wait import OUTCOMES
+
+from hyperpod_cdk.rehearsal import hyperpod
+from hyperpod_cdk.rehearsal.hyperpod import AccessDenied, HyperPodService, ServerError, Throttle
+from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
+from hyperpod_cdk.service.api_model import service_model
 from tests.handler.cloudformation import Stack
 from tests.handler.conftest import Calls
 from tests.handler.samples import Request, cluster, properties
 
-from handler import index
-from hyperpod_cdk.rehearsal.hyperpod import AccessDenied, HyperPodService, ServerError, Throttle
-from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
-from hyperpod_cdk.service.api_model import service_model
-
 REQUEST = cluster()
-LONG_AGO = {"Since": 0}
 STATUSES = service_model().shape_for("ClusterStatus").enum
 
 DONE, WAIT, FAIL, ASKED_AGAIN = "done", "wait", "fail", "asked again"
@@ -38,10 +38,12 @@ def made(stack: Stack, calls: Calls) -> Stack:
     return stack
 
 
-def poll(stack: Stack, kind: str, handover: Request = LONG_AGO) -> Request:
+def poll(stack: Stack, kind: str, *, minutes: float = 10) -> Request:
+    """Poll an operation that began some minutes ago."""
     wanted = properties(REQUEST)
     event = stack.event(kind, wanted, wanted if kind == "Update" else None, "ml")
-    answer: Request = index.is_complete({**event, "Handover": handover})
+    since = hyperpod.service().clock.now().timestamp() - minutes * 60
+    answer: Request = index.is_complete({**event, "Handover": {"Since": since}})
     return answer
 
 
@@ -103,9 +105,9 @@ def test_60_so_is_one_that_the_network_ate(
     assert poll(made, "Create") == {"IsComplete": False}
 
 
-def test_60_but_a_missing_permission_fails(made: Stack, service: HyperPodService, aws: Aws) -> None:
+def test_60_but_a_missing_permission_fails(made: Stack, service: HyperPodService) -> None:
     service.faults.add(AccessDenied(operation="DescribeCluster", times=None))
-    assert poll(made, "Update", {"Since": aws.now()}) == {"IsComplete": False}, "IAM may be spreading it"
+    assert poll(made, "Update", minutes=1) == {"IsComplete": False}, "IAM may be spreading it"
     with pytest.raises(index.CustomResourceError, match="AccessDenied"):
         poll(made, "Update")
 
@@ -144,3 +146,22 @@ def test_the_answer_comes_one_poll_after_in_service(stack: Stack, service: Hyper
     response = stack.create(REQUEST)
     assert seen.count("InService") <= 1
     assert response.polls == len(seen)
+
+
+@pytest.mark.parametrize("kind", ["Create", "Update", "Delete"])
+def test_43_time_that_ran_out_is_told_before_the_framework_gives_up(
+    made: Stack, service: HyperPodService, kind: str
+) -> None:
+    service.clusters["ml"].status = ClusterStatus.UPDATING
+    assert poll(made, kind, minutes=52) == {"IsComplete": False}
+    with pytest.raises(index.CustomResourceError) as error:
+        poll(made, kind, minutes=54)
+    assert f"{kind} took longer than the 53 minutes" in str(error.value)
+    assert "cluster ml is Updating" in str(error.value)
+    assert "log group /aws/sagemaker/Clusters/ml/" in str(error.value)
+
+
+def test_43_also_when_the_cluster_can_not_be_seen(made: Stack, service: HyperPodService) -> None:
+    service.faults.add(Throttle(times=None))
+    with pytest.raises(index.CustomResourceError, match="can not be seen"):
+        poll(made, "Update", minutes=54)

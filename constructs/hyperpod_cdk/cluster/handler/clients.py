@@ -18,19 +18,15 @@ CONFIG = Config(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Aws:
-    """Clients and time, one object for an invocation to use and for tests to replace.
+class Clients:
+    """botocore clients; one object lives as long as the Lambda function's process.
 
     Args:
-        sleep: pauses for seconds.
-        now: seconds since 1970.
         config: of every client.
     """
 
-    sleep: Callable[[float], None] = time.sleep
-    now: Callable[[], float] = time.time
-    config: Config = CONFIG
+    def __init__(self, config: Config = CONFIG) -> None:
+        self._config = config
 
     @cached_property
     def _session(self) -> Any:
@@ -38,18 +34,50 @@ class Aws:
 
     @cached_property
     def sagemaker(self) -> Any:
-        """The SageMaker client."""
-        return self._session.create_client("sagemaker", config=self.config)
+        """SageMaker's."""
+        return self._session.create_client("sagemaker", config=self._config)
 
     @cached_property
     def logs(self) -> Any:
-        """The CloudWatch Logs client; needed only for the reason of a failure."""
-        return self._session.create_client("logs", config=self.config)
+        """CloudWatch Logs'; needed only for the reason of a failure."""
+        return self._session.create_client("logs", config=self._config)
 
     @cached_property
     def ec2(self) -> Any:
-        """The EC2 client; needed only while a cluster is deleted."""
-        return self._session.create_client("ec2", config=self.config)
+        """EC2's; needed only while a cluster is deleted."""
+        return self._session.create_client("ec2", config=self._config)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aws:
+    """What one invocation has of the world: clients and a clock.
+
+    Args:
+        clients: the way to AWS.
+        started: when the invocation began, in seconds since 1970.
+        sleep: pauses for seconds.
+        now: gives seconds since 1970.
+    """
+
+    clients: Clients
+    started: float
+    sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], float] = time.time
+
+    @property
+    def sagemaker(self) -> Any:
+        """The SageMaker client."""
+        return self.clients.sagemaker
+
+    @property
+    def logs(self) -> Any:
+        """The CloudWatch Logs client."""
+        return self.clients.logs
+
+    @property
+    def ec2(self) -> Any:
+        """The EC2 client."""
+        return self.clients.ec2
 
     @property
     def region(self) -> str:

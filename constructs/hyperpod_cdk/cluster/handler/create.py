@@ -7,7 +7,15 @@ from .converge import converge
 from .errors import AWS_ERRORS, RefusedError, is_name_in_use, is_outcome_unknown
 from .live import Live, find
 from .log import log
-from .ownership import MAX_USER_TAGS, OWN_TAGS, is_ours, ownership_tags, read_tags, tag_list
+from .ownership import (
+    MAX_USER_TAGS,
+    OWN_TAGS,
+    creation_tags,
+    is_made_by,
+    is_ours,
+    read_tags,
+    tag_list,
+)
 from .patience import patiently
 from .request import Desired, Event, desired_of
 
@@ -35,7 +43,7 @@ def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
     live = patiently(aws, find, aws=aws, name=desired.name)
     if live is not None:
         return _adopt(event, desired, live, aws)
-    tags = tag_list({**desired.tags, **ownership_tags(event)})
+    tags = tag_list({**desired.tags, **creation_tags(event)})
     try:
         patiently(aws, aws.sagemaker.create_cluster, **{**desired.request, "Tags": tags})
     except AWS_ERRORS as error:
@@ -44,6 +52,10 @@ def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
         if not is_outcome_unknown(error):
             raise
         log("answer of CreateCluster was lost", level="WARNING", cluster=desired.name, reason=str(error))
+    return _made(desired, aws)
+
+
+def _made(desired: Desired, aws: Aws) -> dict[str, Any]:
     return {"PhysicalResourceId": desired.name, "Handover": {"Since": int(aws.now())}}
 
 
@@ -58,6 +70,9 @@ def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, An
         raise RefusedError(
             f"ClusterName: {desired.name} is still being deleted. Deploy again when it is gone"
         )
+    if is_made_by(tags, event):
+        log("this request has made the cluster already", cluster=desired.name, status=live.status)
+        return _made(desired, aws)
     log("cluster exists and is ours: taken over", cluster=desired.name, status=live.status)
     return converge(aws, event, desired=desired, old=Desired(request={}), live=live, tags=tags)
 

@@ -1,5 +1,6 @@
 """Why a cluster failed, in its own words: message, node, events, and the node's last log lines."""
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -14,6 +15,7 @@ from .result import nodes
 
 LIFECYCLE_STREAMS = "LifecycleConfig/"
 _BAD_NODES = frozenset({"Failure", "NotFound"})
+_FAILURE = re.compile("fail|error", re.IGNORECASE)
 _LOG_LINES = 20
 _EVENTS = 3
 _STREAMS_LOOKED_AT = 5
@@ -80,15 +82,17 @@ def _node_text(node: dict[str, Any]) -> str:
 
 
 def _lifecycle_tail(aws: Aws, live: Live, node: dict[str, Any]) -> tuple[str, str] | None:
-    """The log of the failed node; else of the node that wrote of a failure last, or wrote last."""
+    """The log of the failed node; else of the node that wrote of a failure last."""
     names = (
         [f"{LIFECYCLE_STREAMS}{node['InstanceGroupName']}/{node['InstanceId']}"]
         if node
         else _streams(aws, live)
     )
-    tails = [(name, tail) for name in names if (tail := _tail(aws, live.log_group, name))]
-    failed = [found for found in tails if "fail" in found[1].lower() or "error" in found[1].lower()]
-    return next(iter(failed or tails), None)
+    for name in names:
+        tail = _tail(aws, live.log_group, name)
+        if node or _FAILURE.search(tail):
+            return name, tail
+    return None
 
 
 def _streams(aws: Aws, live: Live) -> list[str]:

@@ -1,10 +1,11 @@
 """Entry points of the two Lambda functions, as the provider framework calls them."""
 
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from .clients import Aws
+from .clients import Aws, Clients
 from .create import on_create
 from .delete import on_delete
 from .log import log, log_exception
@@ -37,7 +38,7 @@ def on_event(event: Mapping[str, Any], _context: object = None) -> dict[str, Any
     Raises:
         CustomResourceError: it could not be begun.
     """
-    return _run(lambda request: OPERATIONS[request.kind](request, _aws()), event)
+    return _run(lambda request, aws: OPERATIONS[request.kind](request, aws), event)
 
 
 def is_complete(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
@@ -53,10 +54,10 @@ def is_complete(event: Mapping[str, Any], _context: object = None) -> dict[str, 
     Raises:
         CustomResourceError: it failed for good.
     """
-    return _run(lambda request: poll(request, _aws()), event)
+    return _run(poll, event)
 
 
-def _run(action: Callable[[Event], dict[str, Any]], event: Mapping[str, Any]) -> dict[str, Any]:
+def _run(action: Callable[[Event, Aws], dict[str, Any]], event: Mapping[str, Any]) -> dict[str, Any]:
     request = event_of(event)
     where: dict[str, Any] = {
         "operation": request.kind,
@@ -65,7 +66,7 @@ def _run(action: Callable[[Event], dict[str, Any]], event: Mapping[str, Any]) ->
     }
     log("request", physical_id=request.physical_id, **where)
     try:
-        answer = action(request)
+        answer = action(request, _aws())
     except Exception as error:
         log_exception("request failed", error, **where)
         raise CustomResourceError(shorten(str(error), REASON_BYTES)) from error
@@ -73,6 +74,10 @@ def _run(action: Callable[[Event], dict[str, Any]], event: Mapping[str, Any]) ->
     return answer
 
 
-@cache
 def _aws() -> Aws:
-    return Aws()
+    return Aws(clients=_clients(), started=time.time())
+
+
+@cache
+def _clients() -> Clients:
+    return Clients()

@@ -9,8 +9,9 @@ from .request import Event
 
 STACK_TAG = "hyperpod-cdk:stack-id"
 LOGICAL_TAG = "hyperpod-cdk:logical-id"
+REQUEST_TAG = "hyperpod-cdk:create-request"
 PENDING_TAG = "hyperpod-cdk:pending-update"
-OWN_TAGS = frozenset({STACK_TAG, LOGICAL_TAG, PENDING_TAG})
+OWN_TAGS = frozenset({STACK_TAG, LOGICAL_TAG, REQUEST_TAG, PENDING_TAG})
 """Tags that are the handler's and never the user's."""
 
 MAX_USER_TAGS = 50 - len(OWN_TAGS)
@@ -42,6 +43,16 @@ class Pending:
 def ownership_tags(event: Event) -> dict[str, str]:
     """Give the tags that mark a cluster as this resource's."""
     return {STACK_TAG: event.stack_id, LOGICAL_TAG: event.logical_id}
+
+
+def creation_tags(event: Event) -> dict[str, str]:
+    """Give the tags of a new cluster: whose it is, and which request made it."""
+    return {**ownership_tags(event), REQUEST_TAG: event.request_id}
+
+
+def is_made_by(tags: Mapping[str, str], event: Event) -> bool:
+    """Whether an earlier delivery of the same request made the cluster."""
+    return creation_tags(event).items() <= tags.items()
 
 
 def is_ours(tags: Mapping[str, str], event: Event) -> bool:

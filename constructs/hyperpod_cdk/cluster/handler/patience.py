@@ -9,13 +9,15 @@ from .errors import AWS_ERRORS, code_of, is_permission_delay, is_transient
 from .log import log
 
 PATIENCE_SECONDS = 120.0
-"""How long IAM may take to spread a new role or policy before we give up."""
+"""How long after an invocation began IAM may still be spreading a new role or policy."""
 
 _Answer = TypeVar("_Answer")
 
 
 def patiently(aws: Aws, call: Callable[..., _Answer], /, **arguments: Any) -> _Answer:
-    """Make a call; throttled, faulted or not yet permitted, repeat it for up to :data:`PATIENCE_SECONDS`.
+    """Make a call; throttled, faulted or not yet permitted, repeat it while :data:`PATIENCE_SECONDS` last.
+
+    The time is that of the invocation, whatever the number of calls, so that on_event comes to an end.
 
     Args:
         aws: whose clock is used.
@@ -25,15 +27,13 @@ def patiently(aws: Aws, call: Callable[..., _Answer], /, **arguments: Any) -> _A
     Raises:
         ClientError, BotoCoreError: any other error at once; the last one when time is up.
     """
-    waited = 0.0
     for pause in chain((2.0, 4.0, 8.0, 16.0), repeat(30.0)):
         try:
             return call(**arguments)
         except AWS_ERRORS as error:
             expected = is_transient(error) or is_permission_delay(error)
-            if not expected or waited + pause > PATIENCE_SECONDS:
+            if not expected or aws.now() + pause - aws.started > PATIENCE_SECONDS:
                 raise
             log("call will be repeated", level="WARNING", code=code_of(error), reason=str(error), pause=pause)
         aws.sleep(pause)
-        waited += pause
     raise AssertionError("unreachable: the pauses never end")

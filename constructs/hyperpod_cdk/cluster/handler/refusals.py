@@ -47,8 +47,9 @@ def _new_cluster(change: Change) -> str:
 
 def _kept(change: Change) -> str:
     return (
-        f"{_what(change)}: the service keeps it once it is set, and has no way to take it back. "
-        "Leave it in the request"
+        f"{_what(change)}: the service keeps it once it is set, and has no way to take it back. Leave it in "
+        "the request; a rollback that ends here is finished by continue-update-rollback, with this resource "
+        "skipped"
     )
 
 

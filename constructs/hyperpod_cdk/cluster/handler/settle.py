@@ -71,7 +71,7 @@ def _lost(event: Event, plan: Plan) -> list[str]:
 
 
 def _not_kept(event: Event, live: Live, plan: Plan, mine: Pending | None, aws: Aws) -> dict[str, Any]:
-    since = mine.since if mine else event.handover.get("Since", 0)
+    since = mine.since if mine else event.handover["Since"]
     if aws.now() - since < GRACE_SECONDS:
         return NOT_COMPLETE
     lost = ", ".join(_lost(event, plan))

@@ -19,6 +19,9 @@ from .patience import PATIENCE_SECONDS
 from .request import Desired, Event, lenient_desired_of
 from .settle import NOT_COMPLETE, settle
 
+GIVE_UP_SECONDS = 53 * 60
+"""When to give up with a reason, before the provider framework does without one (after 55 minutes)."""
+
 
 class Outcome(StrEnum):
     """What a poll does about a status."""
@@ -49,14 +52,35 @@ def is_complete(event: Event, aws: Aws) -> dict[str, Any]:
     Raises:
         ClusterFailedError: it will not succeed; with the reason.
     """
+    answer = _poll(event, aws)
+    waited = aws.now() - event.handover["Since"]
+    if not answer["IsComplete"] and waited > GIVE_UP_SECONDS:
+        raise ClusterFailedError(_overdue(event, aws))
+    return answer
+
+
+def _poll(event: Event, aws: Aws) -> dict[str, Any]:
     try:
         return _delete(event, aws) if event.kind == "Delete" else _made_or_updated(event, aws)
     except AWS_ERRORS as error:
-        young = aws.now() - event.handover.get("Since", 0) < PATIENCE_SECONDS
+        young = aws.now() - event.handover["Since"] < PATIENCE_SECONDS
         if is_transient(error) or (young and is_permission_delay(error)):
             log("poll failed, the next one may not", level="WARNING", code=code_of(error), reason=str(error))
             return NOT_COMPLETE
         raise
+
+
+def _overdue(event: Event, aws: Aws) -> str:
+    """Say what an operation was waiting for when its time ran out."""
+    late = f"{event.kind} took longer than the {GIVE_UP_SECONDS // 60} minutes that CloudFormation leaves it"
+    name = lenient_desired_of(event.properties, aws).name or event.physical_id
+    try:
+        live = find(aws, name)
+    except AWS_ERRORS as error:
+        return f"{late}; the cluster {name} can not be seen: {error}"
+    if live is None:
+        return f"{late}; the cluster {name} is gone, but network interfaces still hold its security groups"
+    return explain(aws, live, f"{late}: cluster {name} is {live.status}")
 
 
 def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
@@ -80,7 +104,7 @@ def _delete(event: Event, aws: Aws) -> dict[str, Any]:
         log("cluster polled", operation=event.kind, clusters=left)
         return NOT_COMPLETE
     desired = lenient_desired_of(event.properties, aws)
-    waited = aws.now() - event.handover.get("Since", 0)
+    waited = aws.now() - event.handover["Since"]
     names = _names_on_interfaces(event, desired, aws)
     if names and lingers(aws, security_groups=desired.security_groups, names=names, waited=waited):
         return NOT_COMPLETE
