@@ -34,33 +34,41 @@ class Timing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class App:
+    """An app: ``python *program OUTDIR *arguments``."""
+
+    name: str
+    program: Sequence[str]
+    arguments: Sequence[str] = ()
+
+    def run(self) -> float:
+        """Synthesize once; the seconds it took."""
+        with tempfile.TemporaryDirectory() as out:
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *self.program, out, *self.arguments], check=True)
+            return time.perf_counter() - start
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two apps, and how much longer the first may take."""
+    """Two apps, and how many times the second's time the first may take."""
 
     title: str
-    first: Sequence[str]
-    second: Sequence[str]
+    first: App
+    second: App
     goal: float
 
     def measure(self, rounds: int = ROUNDS) -> tuple[Timing, Timing]:
         """Time both, after one uncounted run each."""
         seconds: tuple[list[float], list[float]] = ([], [])
         for number in range(rounds + 1):
-            for taken, command in zip(seconds, (self.first, self.second), strict=True):
-                taken_now = _run(command)
+            for taken, app in zip(seconds, (self.first, self.second), strict=True):
+                now = app.run()
                 print(".", end="", flush=True)
                 if number:
-                    taken.append(taken_now)
+                    taken.append(now)
         print()
         return (
-            Timing(name=" ".join(self.first), seconds=seconds[0]),
-            Timing(name=" ".join(self.second), seconds=seconds[1]),
+            Timing(name=self.first.name, seconds=seconds[0]),
+            Timing(name=self.second.name, seconds=seconds[1]),
         )
-
-
-def _run(app: Sequence[str]) -> float:
-    name, *arguments = app
-    with tempfile.TemporaryDirectory() as out:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", f"benchmarks.apps.{name}", out, *arguments], check=True)
-        return time.perf_counter() - start
