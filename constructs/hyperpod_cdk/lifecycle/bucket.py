@@ -9,7 +9,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk import spec
-from hyperpod_cdk.nag import acknowledge, acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge_everywhere
 from hyperpod_cdk.removal import removal
 
 OLD_VERSIONS = Duration.days(90)
@@ -116,9 +116,6 @@ class LifecycleBucket(Construct):
             removal_policy=policy,
             auto_delete_objects=policy is RemovalPolicy.DESTROY or None,
         )
-        logs_itself = "it holds access logs; logging its own would never end"
-        acknowledge(bucket, {"AwsSolutions-S1": logs_itself})
-        acknowledge_everywhere(bucket, "S3BucketLoggingEnabled", logs_itself)
         for rule in ("S3BucketReplicationEnabled", "S3BucketVersioningEnabled"):
             acknowledge_everywhere(bucket, rule, "access logs are written once and expire")
         _acknowledge_managed_keys(bucket)
