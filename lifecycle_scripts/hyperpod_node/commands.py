@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyperpod_node.clock import Clock, Deadline
-from hyperpod_node.errors import NodeError
+from hyperpod_node.errors import NodeError, TerminatedError
 from hyperpod_node.log import Log
 
 # As a shell would say it.
@@ -143,8 +143,12 @@ class Commands:
         lines: list[str] = []
         # Reading goes on beside the wait: a daemon that the command left behind may hold the pipe for ever.
         reader = threading.Thread(target=self._read, args=(process, lines, echo), daemon=True)
-        reader.start()
-        exit_code = _finish(process, given, limit)
+        try:
+            reader.start()
+            exit_code = _finish(process, given, limit)
+        except TerminatedError:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
         reader.join(timeout=1.0)
         return Completed(arguments=arguments, exit_code=exit_code, lines=tuple(lines))
 

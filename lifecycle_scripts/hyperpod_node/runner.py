@@ -128,6 +128,9 @@ def _attempt(step: Step, context: Context) -> StepResult:
         return StepResult(name=step.name, outcome="skipped", detail=str(reason))
     except NodeError as error:
         return failure(step.name, error, advice=step.advice)
+    except OSError as error:
+        # a full disk, a dead mount, a missing right: the machine's trouble, and its own words say which
+        return failure(step.name, NodeError(f"{type(error).__name__}: {error}"), advice=step.advice)
     except Exception as error:
         for line in traceback.format_exc().splitlines():
             context.log.line(line, step=step.name)

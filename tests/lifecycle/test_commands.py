@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,8 @@ import pytest
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_node.clock import Clock, Deadline, wait_for
 from hyperpod_node.commands import NOT_FOUND, TIMED_OUT, Commands
-from hyperpod_node.errors import NodeError, NotYetError
+from hyperpod_node.errors import NodeError, NotYetError, TerminatedError
+from hyperpod_node.log import Log
 from hyperpod_node.main import command_environment
 from hyperpod_node.root import Root
 from tests.lifecycle.helpers import FakeClock, bench
@@ -163,3 +166,27 @@ def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> Non
     assert [path.name for path in (tmp_path / "etc").iterdir()] == ["secret"]
     with pytest.raises(ValueError, match="not an absolute path"):
         root.path("etc/secret")
+
+
+def test_a_signal_ends_the_command_too(commands: Commands) -> None:
+    pids: list[int] = []
+
+    def end(_number: int, _frame: object) -> None:
+        raise TerminatedError("ended by SIGTERM")
+
+    class Telling(Log):
+        def line(self, text: str, *, step: str = "") -> None:
+            if text.startswith("| "):
+                pids.append(int(text[2:]))
+                os.kill(os.getpid(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, end)
+    try:
+        telling = replace(commands, log=Telling(Root(commands.directory)))
+        with pytest.raises(TerminatedError):
+            telling.run("bash", "-c", "echo $$; exec tail -f /dev/null", echo=True)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    with suppress(ChildProcessError):  # the interpreter may have collected it already
+        os.waitpid(pids[0], 0)
+    assert not Path(f"/proc/{pids[0]}").exists()

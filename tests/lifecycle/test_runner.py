@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,6 +102,18 @@ def test_a_fault_of_the_scripts_is_reported_with_its_trace(tmp_path: Path) -> No
     assert (result.outcome, result.detail) == ("failed", "KeyError: 'nope'")
     assert "report it" in result.advice
     assert "Traceback" in node.log
+
+
+def test_a_full_disk_is_the_machines_trouble(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+
+    def full(_context: Context) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/etc/fstab")
+
+    result = run_step(Step(name="s", run=full, advice="make room"), node.context)
+    assert result.detail == "OSError: [Errno 28] No space left on device: '/etc/fstab'"
+    assert result.advice == "make room"
+    assert "Traceback" not in node.log
 
 
 @pytest.mark.parametrize("required", [True, False])

@@ -65,6 +65,7 @@ def run_node(
     Returns:
         The script's exit code and the lines that it printed, which are those of its log.
     """
+    scripts_dir = scripts_dir.resolve()
     machine = prepare_root(
         scripts_dir, root, resource_config, hook=hook, addresses=addresses, storage=storage, faults=faults
     )
@@ -113,7 +114,7 @@ def prepare_root(
 
     Args: as of :func:`run_node`.
     """
-    machine = Machine(root, tuple(faults))
+    machine = Machine(root.resolve(), tuple(faults))
     fresh = not (root / STATE).is_dir()
     machine.remember("addresses", list(addresses))
     machine.write(RESOURCE_CONFIG, json.dumps(resource_config, indent=2))
