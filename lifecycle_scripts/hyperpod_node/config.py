@@ -12,6 +12,8 @@ from hyperpod_node.reading import Reader
 
 FORMAT = 1
 MODES = ("extension", "custom", "legacy")
+# the image alone: such a group runs no script, but may stand beside groups that do
+NO_SCRIPTS = "ami"
 NODE_TYPES = ("Controller", "Login", "Compute")
 FILE_SYSTEM_TYPES = ("LUSTRE", "OPENZFS")
 # useradd's own rule on Debian and Ubuntu, cut to what sudoers.d file names allow as well
@@ -43,7 +45,12 @@ class Mount:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """What the deployment says about an instance group."""
+    """What the deployment says about an instance group.
+
+    Args:
+        node_type: Controller, Login or Compute; empty where provisioning_parameters.json says it.
+        mounts: the file systems of its nodes.
+    """
 
     node_type: str
     mounts: tuple[Mount, ...] = ()
@@ -102,7 +109,9 @@ def parse(document: Reader) -> NodeConfig:
     users = tuple(_user(entry) for entry in document.get("users").items())
     _check_unique(users)
     return NodeConfig(
-        mode_by_group={name: mode.one_of(MODES) for name, mode in document.get("mode_by_group").members()},
+        mode_by_group={
+            name: mode.one_of((*MODES, NO_SCRIPTS)) for name, mode in document.get("mode_by_group").members()
+        },
         groups={name: _group(entry) for name, entry in document.get("groups").members()},
         users=users,
     )
@@ -114,7 +123,8 @@ def _group(entry: Reader) -> Group:
     for path in paths:
         if paths.count(path) > 1:
             raise NodeError(f"{entry.where}.mounts: {path} is the mount path of two file systems")
-    return Group(node_type=entry.get("node_type").one_of(NODE_TYPES), mounts=mounts)
+    node_type = entry.get("node_type")
+    return Group(node_type=node_type.one_of(NODE_TYPES) if node_type.value else "", mounts=mounts)
 
 
 def _mount(entry: Reader) -> Mount:

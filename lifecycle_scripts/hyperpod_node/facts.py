@@ -180,16 +180,17 @@ def describe(
     mode = config.mode_by_group.get(group)
     if mode is None:
         raise _unknown_group(group, "mode_by_group", list(config.mode_by_group))
-    if HOOK_OF_MODE[mode] != hook:
+    if HOOK_OF_MODE.get(mode) != hook:
+        starts = f"{HOOK_OF_MODE[mode]}.sh" if mode in HOOK_OF_MODE else "no script"
         raise NodeError(
-            f"the instance group {group} is in {mode} mode, which starts {HOOK_OF_MODE[mode]}.sh, "
-            f"but {hook}.sh was started",
+            f"the instance group {group} is in {mode} mode, which starts {starts}, but {hook}.sh was started",
             advice="LifeCycleConfig and config.json come from different deployments: deploy again",
         )
     if mode == "legacy":
         return _describe_legacy(cluster, instance, config, root=root, directory=directory)
-    if group not in config.groups:
-        raise _unknown_group(group, "groups", list(config.groups))
+    typed = [name for name, entry in config.groups.items() if entry.node_type]
+    if group not in typed:
+        raise _unknown_group(group, "groups with a node type", typed)
     heads = [name for name, entry in config.groups.items() if entry.node_type == "Controller"]
     return Node(
         cluster=cluster,

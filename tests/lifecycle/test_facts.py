@@ -103,17 +103,26 @@ def test_1_api_mode_needs_no_provisioning_parameters(tmp_path: Path, group: str,
     assert (found.node_type, found.mode, found.controller_groups) == (node_type, "extension", ("controller",))
 
 
-@pytest.mark.parametrize(("mode", "hook"), [("extension", "on_create"), ("custom", "on_init_complete")])
+@pytest.mark.parametrize(
+    ("mode", "hook"), [("extension", "on_create"), ("custom", "on_init_complete"), ("ami", "on_create")]
+)
 def test_the_wrong_hook_is_refused(tmp_path: Path, mode: str, hook: str) -> None:
     with pytest.raises(NodeError, match=rf"is in {mode} mode, which starts .* but {hook}\.sh was started"):
         describe(node_config(mode), hook=hook, path=tmp_path)
+
+
+def test_11_a_group_without_node_type_is_no_compute_node(tmp_path: Path) -> None:
+    document = node_config()
+    document["groups"]["compute"]["node_type"] = None
+    with pytest.raises(NodeError, match=r'groups with a node type has \["controller", "login"\]'):
+        describe(document, path=tmp_path)
 
 
 @pytest.mark.parametrize("member", ["mode_by_group", "groups"])
 def test_11_a_group_the_deployment_does_not_know_is_an_error(tmp_path: Path, member: str) -> None:
     document = node_config()
     del document[member]["compute"]
-    with pytest.raises(NodeError, match=rf"does not know the instance group compute: {member} has"):
+    with pytest.raises(NodeError, match=rf"does not know the instance group compute: {member}.* has"):
         describe(document, path=tmp_path)
 
 
@@ -122,7 +131,8 @@ def test_11_a_group_the_deployment_does_not_know_is_an_error(tmp_path: Path, mem
 )
 def test_legacy_mode_takes_the_type_from_the_form(tmp_path: Path, group: str, node_type: str) -> None:
     document = node_config("legacy", mounts=[])
-    document["groups"] = {}
+    for entry in document["groups"].values():
+        entry["node_type"] = None
     form = json.dumps(provisioning_parameters())
     (tmp_path / provisioning.NAME).write_text(form)
     found = describe(document, group=group, path=tmp_path)
