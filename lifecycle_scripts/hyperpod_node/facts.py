@@ -215,9 +215,9 @@ def _describe_legacy(
             advice="put it in the lifecycle prefix, or describe the groups with SlurmConfig in the API",
         )
     parameters = provisioning.parse(text)
-    listed = config.groups[instance.group].mounts if instance.group in config.groups else ()
-    names = {mount.dns_name for mount in listed}
-    mounts = (*listed, *(mount for mount in parameters.mounts if mount.dns_name not in names))
+    # config.json knows groups and paths, the form only one file system: it counts where config.json has none
+    listed = {name: group.mounts for name, group in config.groups.items() if group.mounts}
+    mounts = listed.get(instance.group, ()) if listed else parameters.mounts
     return Node(
         cluster=cluster,
         instance=instance,

@@ -151,12 +151,23 @@ def test_legacy_mode_without_the_form_says_where_it_was_sought(tmp_path: Path) -
         describe(node_config("legacy"), path=tmp_path)
 
 
-def test_legacy_mounts_of_both_sources_without_doubles(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("listed", "paths"),
+    [
+        ({}, ["/fsx", "/home"]),
+        ({"compute": [{**LUSTRE, "mount_path": "/scratch"}]}, ["/scratch"]),
+        ({"login": [LUSTRE]}, []),
+    ],
+)
+def test_legacy_mounts_are_config_jsons_where_it_has_any(
+    tmp_path: Path, listed: dict[str, Any], paths: list[str]
+) -> None:
     form = provisioning_parameters(fsx_openzfs_dns_name=OPENZFS["dns_name"])
     (tmp_path / provisioning.NAME).write_text(json.dumps(form))
-    document = node_config("legacy", mounts=[{**LUSTRE, "mount_path": "/scratch"}])
-    found = describe(document, path=tmp_path)
-    assert [mount.mount_path for mount in found.mounts] == ["/scratch", "/home"]
+    document = node_config("legacy", mounts=[])
+    for group, mounts in listed.items():
+        document["groups"][group]["mounts"] = mounts
+    assert [mount.mount_path for mount in describe(document, path=tmp_path).mounts] == paths
 
 
 def test_the_services_copy_of_the_form_is_found(tmp_path: Path) -> None:
