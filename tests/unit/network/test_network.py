@@ -190,7 +190,7 @@ def test_kept_subnets_keep_the_vpc() -> None:
     assert [s["Properties"]["AvailabilityZoneId"] for s in kept.values()] == ["usw2-az1"]
 
 
-def group(zone: str | None = None, count: int = 1, instance_type: str = "ml.p5.48xlarge") -> InstanceGroup:
+def group(zone: str | None = None, count: Any = 1, instance_type: str = "ml.p5.48xlarge") -> InstanceGroup:
     """A group in a zone."""
     return InstanceGroup(
         instance_group_name="gpu",

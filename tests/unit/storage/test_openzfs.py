@@ -165,7 +165,11 @@ def test_an_existing_network_must_say_what_is_needed_of_it() -> None:
     stack = cdk.Stack()
     subnet = ExistingSubnet(subnet_id="subnet-1", availability_zone_id="usw2-az4")
     other = ExistingSubnet(subnet_id="subnet-2", availability_zone_id="usw2-az1", route_table_id="rtb-2")
-    attributes = {"subnets": [subnet, other], "security_group_ids": ["sg-1"], "vpc_id": "vpc-1"}
+    attributes: dict[str, Any] = {
+        "subnets": [subnet, other],
+        "security_group_ids": ["sg-1"],
+        "vpc_id": "vpc-1",
+    }
     nameless = HyperPodNetwork.from_attributes(stack, "Nameless", **attributes)
     with pytest.raises(ConstructError, match="vpc_cidr"):
         OpenZfsStorage(stack, "One", network=nameless)
