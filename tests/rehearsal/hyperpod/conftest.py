@@ -8,9 +8,9 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from tests.rehearsal.hyperpod.samples import REGION, Account, client, error_of
 
 from hyperpod_cdk.rehearsal import hyperpod
+from tests.rehearsal.hyperpod.samples import REGION, Account, client, error_of
 
 
 @pytest.fixture(autouse=True)

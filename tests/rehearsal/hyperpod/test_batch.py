@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, counts, nodes
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, InsufficientCapacity, Quotas
+from tests.rehearsal.hyperpod.samples import Account, counts, nodes
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]
@@ -40,6 +40,28 @@ def test_add(account: Account, in_service: Create, service: HyperPodService, sag
     assert counts(sagemaker)["compute"] == (4, 4)
     logical = {entry["NodeLogicalId"] for entry in answer["Successful"]}
     assert logical < {node["NodeLogicalId"] for node in compute(sagemaker)}
+
+
+def test_add_again_by_token(
+    account: Account, in_service: Create, service: HyperPodService, sagemaker: Any
+) -> None:
+    in_service(**account.cluster(continuous=True))
+    add = {"NodesToAdd": [{"InstanceGroupName": "compute", "IncrementTargetCountBy": 1}], "ClientToken": "t"}
+    first = sagemaker.batch_add_cluster_nodes(ClusterName="ml", **add)
+    assert sagemaker.batch_add_cluster_nodes(ClusterName="ml", **add)["Successful"] == first["Successful"]
+    service.clock.advance(8 * 3600)
+    assert counts(sagemaker)["compute"] == (3, 3)
+    sagemaker.batch_add_cluster_nodes(ClusterName="ml", **add)
+    assert counts(sagemaker)["compute"] == (3, 4)
+
+
+@pytest.mark.parametrize(("zone", "added"), [("us-west-2a", 1), ("us-west-2b", 0)])
+def test_add_in_a_zone(account: Account, in_service: Create, sagemaker: Any, zone: str, added: int) -> None:
+    in_service(**account.cluster(continuous=True))
+    entry = {"InstanceGroupName": "compute", "IncrementTargetCountBy": 1, "AvailabilityZones": [zone]}
+    answer = sagemaker.batch_add_cluster_nodes(ClusterName="ml", NodesToAdd=[entry])
+    assert len(answer["Successful"]) == added
+    assert [e["ErrorCode"] for e in answer["Failed"]] == ["IncompatibleAvailabilityZones"] * (1 - added)
 
 
 def test_add_needs_continuous(in_service: Create, sagemaker: Any, refused: Refused) -> None:
@@ -112,6 +134,27 @@ def test_replace(
     service.clock.advance(1200)
     assert counts(sagemaker)["compute"] == (2, 2)
     assert old["InstanceId"] not in {node["InstanceId"] for node in compute(sagemaker)}
+
+
+def test_update_while_a_node_is_replaced(
+    account: Account, in_service: Create, service: HyperPodService, sagemaker: Any
+) -> None:
+    in_service()
+    sagemaker.batch_replace_cluster_nodes(ClusterName="ml", NodeIds=[compute(sagemaker)[0]["InstanceId"]])
+    sagemaker.update_cluster(ClusterName="ml", InstanceGroups=[account.group("compute", count=3)])
+    service.settle()
+    assert counts(sagemaker)["compute"] == (3, 3)
+    assert len(compute(sagemaker)) == 3
+
+
+def test_replace_only_in_service(
+    account: Account, in_service: Create, sagemaker: Any, refused: Refused
+) -> None:
+    in_service()
+    sagemaker.update_cluster(ClusterName="ml", NodeRecovery="None")
+    node = compute(sagemaker)[0]["InstanceId"]
+    replace = sagemaker.batch_replace_cluster_nodes
+    assert refused(replace, ClusterName="ml", NodeIds=[node])[0] == "ConflictException"
 
 
 def test_busy_node(in_service: Create, sagemaker: Any, refused: Refused) -> None:

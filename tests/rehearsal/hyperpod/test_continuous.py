@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, counts, nodes, status
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     HyperPodService,
@@ -12,6 +11,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     LifecycleFailure,
     UpdateRollsBack,
 )
+from tests.rehearsal.hyperpod.samples import Account, counts, nodes, status
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]

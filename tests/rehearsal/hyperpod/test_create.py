@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, client, counts, nodes, status
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     HyperPodService,
@@ -13,6 +12,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     LifecycleFailure,
     service,
 )
+from tests.rehearsal.hyperpod.samples import Account, client, counts, nodes, status
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]

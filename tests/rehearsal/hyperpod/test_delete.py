@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.rehearsal.hyperpod.samples import Account, client, nodes, status
-
 from hyperpod_cdk.rehearsal.hyperpod import (
     DeleteConflict,
     DeleteFails,
@@ -12,6 +10,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     LifecycleFailure,
     LingeringInterfaces,
 )
+from tests.rehearsal.hyperpod.samples import Account, client, nodes, status
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]

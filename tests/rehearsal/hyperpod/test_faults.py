@@ -5,7 +5,6 @@ from typing import Any
 
 import boto3
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, status
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     AccessDenied,
@@ -13,11 +12,13 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     HyperPodService,
     InsufficientCapacity,
     LifecycleFailure,
+    NotYetVisible,
     RoleNotAssumable,
     ServerError,
     Throttle,
     UpdateRollsBack,
 )
+from tests.rehearsal.hyperpod.samples import Account, status
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]
@@ -94,6 +95,31 @@ def test_client_retries_what_passes(account: Account, service: HyperPodService) 
     service.faults.add(ServerError(operation="ListClusters", times=1))
     patient = boto3.client("sagemaker", region_name="us-west-2")
     assert patient.list_clusters()["ClusterSummaries"] == []
+
+
+def test_lost_answer(account: Account, service: HyperPodService, sagemaker: Any, refused: Refused) -> None:
+    service.faults.add(ServerError(operation="CreateCluster", answer_lost=True))
+    assert refused(sagemaker.create_cluster, **account.cluster())[0] == "InternalFailure"
+    assert refused(sagemaker.create_cluster, **account.cluster())[0] == "ResourceInUse"
+    assert status(sagemaker) == "Creating"
+
+
+def test_answer_of_a_refused_request_is_not_lost(
+    service: HyperPodService, sagemaker: Any, refused: Refused
+) -> None:
+    service.faults.add(Throttle(operation="DeleteCluster", answer_lost=True))
+    assert refused(sagemaker.delete_cluster, ClusterName="no")[0] == "ResourceNotFound"
+    assert len(service.faults.active()) == 1
+
+
+def test_not_yet_visible(
+    account: Account, service: HyperPodService, sagemaker: Any, refused: Refused
+) -> None:
+    service.faults.add(NotYetVisible(operation="DescribeCluster", times=2))
+    sagemaker.create_cluster(**account.cluster())
+    for _ in range(2):
+        assert refused(sagemaker.describe_cluster, ClusterName="ml")[0] == "ResourceNotFound"
+    assert status(sagemaker) == "Creating"
 
 
 def test_role_propagates_late(

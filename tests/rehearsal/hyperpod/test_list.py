@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, nodes
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
+from tests.rehearsal.hyperpod.samples import Account, nodes
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]

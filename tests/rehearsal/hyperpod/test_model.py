@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from tests.rehearsal.hyperpod.samples import Account
 
 Post = Callable[[str, Any], tuple[int, dict[str, Any]]]

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, client, nodes
 
-from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, NodeSetup, NodeSetupResult
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, NodeSetup, NodeSetupResult, find_readable_script
 from hyperpod_cdk.rehearsal.hyperpod.scripts import join
+from tests.rehearsal.hyperpod.samples import Account, client, nodes
 
 Create = Callable[..., dict[str, Any]]
 
@@ -126,6 +126,41 @@ def test_missing_script_fails_by_default(account: Account, in_service: Create, u
     group = f"/aws/sagemaker/Clusters/ml/{described['ClusterArn'].rpartition('/')[2]}"
     lines = [event["message"] for event in client("logs").filter_log_events(logGroupName=group)["events"]]
     assert f"[ERROR] can not download {uri}/on_create.sh: not found" in lines
+
+
+READ = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::sagemaker-scripts/*"}
+ON_BUCKET = {**READ, "Resource": "arn:aws:s3:::sagemaker-scripts"}
+SOMETIMES = {"Condition": {"StringEquals": {"aws:ResourceAccount": "${aws:PrincipalAccount}"}}}
+PERMISSIONS: dict[str, tuple[list[dict[str, Any]], bool]] = {
+    "key": ([READ], True),
+    "everything": ([{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}], True),
+    "under a condition": ([{**READ, **SOMETIMES}], True),
+    "none": ([], False),
+    "bucket instead of key": ([ON_BUCKET], False),
+    "other bucket": ([{**READ, "Resource": "arn:aws:s3:::other/*"}], False),
+    "denied": ([READ, {**READ, "Effect": "Deny"}], False),
+    "denied under a condition": ([READ, {**READ, "Effect": "Deny", **SOMETIMES}], True),
+}
+
+
+@pytest.mark.parametrize("kind", ["inline", "managed"])
+@pytest.mark.parametrize(("statements", "may_read"), PERMISSIONS.values(), ids=PERMISSIONS)
+def test_role_that_may_read_its_script(
+    in_service: Create, service: HyperPodService, kind: str, statements: Any, may_read: bool
+) -> None:
+    service.node_setup = find_readable_script
+    for number, statement in enumerate(statements):
+        name, document = f"policy{number}", json.dumps({"Version": "2012-10-17", "Statement": statement})
+        if kind == "inline":
+            client("iam").put_role_policy(RoleName="node", PolicyName=name, PolicyDocument=document)
+        else:
+            arn = client("iam").create_policy(PolicyName=name, PolicyDocument=document)["Policy"]["Arn"]
+            client("iam").attach_role_policy(RoleName="node", PolicyArn=arn)
+    described = in_service()
+    assert described["ClusterStatus"] == ("InService" if may_read else "Failed")
+    group = f"/aws/sagemaker/Clusters/ml/{described['ClusterArn'].rpartition('/')[2]}"
+    lines = [event["message"] for event in client("logs").filter_log_events(logGroupName=group)["events"]]
+    assert any("AccessDenied" in line and "/scripts/on_create.sh" in line for line in lines) is not may_read
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, status
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, Quotas
 from hyperpod_cdk.rehearsal.hyperpod.errors import LimitExceededError
+from tests.rehearsal.hyperpod.samples import Account, status
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account
 
 from hyperpod_cdk.rehearsal.hyperpod import rules
 from hyperpod_cdk.rehearsal.hyperpod.errors import ValidationError
+from tests.rehearsal.hyperpod.samples import Account
 
 ACCOUNT = Account(
     role_arn="arn:aws:iam::123456789012:role/node",

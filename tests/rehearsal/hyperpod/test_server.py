@@ -9,9 +9,9 @@ import boto3
 import pytest
 import requests
 from moto.server import ThreadedMotoServer
-from tests.rehearsal.hyperpod.samples import REGION, Account, counts, nodes, status
 
 from hyperpod_cdk.rehearsal import hyperpod
+from tests.rehearsal.hyperpod.samples import REGION, Account, counts, nodes, status
 
 
 @pytest.fixture

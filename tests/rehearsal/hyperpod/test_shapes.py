@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, LifecycleFailure, model
 from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS
+from tests.rehearsal.hyperpod.samples import Account
 
 Request = dict[str, Any]
 Call = Callable[[str, Request], Request]

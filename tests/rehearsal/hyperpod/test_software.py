@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, nodes, status
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     HyperPodService,
@@ -13,6 +12,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     NodeSetupResult,
 )
 from hyperpod_cdk.rehearsal.hyperpod.software import batch_size
+from tests.rehearsal.hyperpod.samples import Account, nodes, status
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from tests.rehearsal.hyperpod.samples import Account, client
 
 Refused = Callable[..., tuple[str, str]]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.rehearsal.hyperpod.samples import Account, client, counts, nodes, status
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     HyperPodService,
@@ -13,6 +12,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     NodeSetupResult,
     UpdateRollsBack,
 )
+from tests.rehearsal.hyperpod.samples import Account, client, counts, nodes, status
 
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]
@@ -288,6 +288,37 @@ def test_fixed_members_may_be_left_out(
     described = sagemaker.describe_cluster(ClusterName="ml")["InstanceGroups"][1]
     assert (described["CurrentCount"], described["ThreadsPerCore"]) == (2, 2)
     assert described["SlurmConfig"]["NodeType"] == "Compute"
+
+
+def test_no_update_of_eks_during_deep_health_checks(
+    account: Account, in_service: Create, service: HyperPodService, sagemaker: Any, refused: Refused
+) -> None:
+    eks = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/k8s"}}
+    checked = account.group("checked", None, OnStartDeepHealthChecks=["InstanceStress"])
+    in_service(**account.cluster(checked, Orchestrator=eks))
+    update = {"ClusterName": "ml", "NodeRecovery": "None"}
+    code, message = refused(sagemaker.update_cluster, **update)
+    assert (code, "deep health checks run on i-" in message) == ("ConflictException", True)
+    service.settle()
+    assert sagemaker.update_cluster(**update)["ClusterArn"]
+
+
+def test_flexible_type_in_use_stays(
+    account: Account, in_service: Create, service: HyperPodService, sagemaker: Any, refused: Refused
+) -> None:
+    def flexible(*types: str) -> dict[str, Any]:
+        group = account.group("compute", InstanceRequirements={"InstanceTypes": list(types)})
+        del group["InstanceType"]
+        return group
+
+    controller = account.group("controller", "Controller")
+    in_service(**account.cluster(controller, flexible("ml.c5.large", "ml.c5.xlarge"), continuous=True))
+    service.settle()
+    _, message = refused(
+        sagemaker.update_cluster, ClusterName="ml", InstanceGroups=[flexible("ml.c5.xlarge")]
+    )
+    assert "Instance types ml.c5.large of instance group 'compute' can not be removed" in message
+    sagemaker.update_cluster(ClusterName="ml", InstanceGroups=[flexible("ml.c5.large")])
 
 
 def test_last_group_stays(account: Account, in_service: Create, sagemaker: Any, refused: Refused) -> None:

@@ -21,6 +21,9 @@ NOT_READY = (
 )
 
 
+_RECONCILED = frozenset({ClusterStatus.CREATING, ClusterStatus.IN_SERVICE, ClusterStatus.SYSTEM_UPDATING})
+
+
 def create(sim: Simulation, cluster: Cluster) -> None:
     """Provision a new cluster.
 
@@ -42,9 +45,10 @@ def reconcile(sim: Simulation, cluster: Cluster) -> None:
 
     Args:
         sim: the simulation.
-        cluster: the cluster; one that is deleted or has failed is left alone.
+        cluster: the cluster; one that is deleted, has failed, or whose update is not yet accepted or is being
+            rolled back, is left alone.
     """
-    if cluster.status in (ClusterStatus.DELETING, ClusterStatus.FAILED):
+    if cluster.status not in _RECONCILED:
         return
     for group in list(cluster.groups.values()):
         _shrink(sim, cluster, group)
@@ -110,8 +114,8 @@ def _shrink(sim: Simulation, cluster: Cluster, group: Group) -> None:
 
 
 def _grow(sim: Simulation, cluster: Cluster, group: Group) -> None:
-    occupied = {node.number for node in cluster.staying(group.name)} | group.launching
-    for number in nodes.free_numbers(cluster, group, max(group.target - len(occupied), 0)):
+    missing = group.target - len(nodes.taken_numbers(cluster, group))
+    for number in nodes.free_numbers(cluster, group, max(missing, 0)):
         _launch(sim, cluster, group, number)
 
 
@@ -129,6 +133,9 @@ def _launch(sim: Simulation, cluster: Cluster, group: Group, number: int) -> Non
         reconcile(sim, cluster)
 
     def failed(node: Node | None, reason: str) -> None:
+        if cluster.status not in _RECONCILED:
+            group.launching.discard(number)
+            return
         group.has_failed = True
         if node is None:
             events.record(

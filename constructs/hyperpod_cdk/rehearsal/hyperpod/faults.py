@@ -7,6 +7,7 @@ from typing import ClassVar, TypeVar
 from hyperpod_cdk.rehearsal.hyperpod.errors import (
     AccessDeniedError,
     InternalError,
+    NotFoundError,
     ServiceError,
     ThrottlingError,
 )
@@ -25,15 +26,18 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class OperationFault(Fault):
-    """An API operation that is refused before the service looks at the request.
+    """An API operation that is answered with an error.
 
     Args:
         operation: name as in the API (``DescribeCluster``); ``*`` for every operation.
         message: text of the answer; empty for the usual one.
+        answer_lost: the service does what it was asked to, and then answers with the error all the same, as
+            when the connection breaks.
     """
 
     operation: str = "*"
     message: str = ""
+    answer_lost: bool = False
 
     error: ClassVar[type[ServiceError]] = InternalError
     default_message: ClassVar[str] = ""
@@ -68,6 +72,14 @@ class AccessDenied(OperationFault):
         "User is not authorized to perform: sagemaker:{operation} because no identity-based policy "
         "allows the sagemaker:{operation} action"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotYetVisible(OperationFault):
+    """ResourceNotFound for a cluster that is there, as right after its creation."""
+
+    error: ClassVar[type[ServiceError]] = NotFoundError
+    default_message: ClassVar[str] = "Could not find cluster."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,12 +184,19 @@ class Faults:
         """Take the first unspent fault of a kind, and count it; None when there is none."""
         return self._first(fault for fault in self.active() if isinstance(fault, kind))
 
-    def strike_operation(self, operation: str) -> ServiceError | None:
-        """Take the error that an API operation shall be answered with, if any."""
+    def strike_operation(self, operation: str, *, answer_lost: bool = False) -> ServiceError | None:
+        """Take the error that an API operation shall be answered with, if any.
+
+        Args:
+            operation: name as in the API.
+            answer_lost: True after the operation, False before it.
+        """
         fault = self._first(
             fault
             for fault in self.active()
-            if isinstance(fault, OperationFault) and fault.operation in ("*", operation)
+            if isinstance(fault, OperationFault)
+            and fault.operation in ("*", operation)
+            and fault.answer_lost is answer_lost
         )
         return fault.answer() if fault else None
 

@@ -21,7 +21,7 @@ from moto.sagemaker.responses import SageMakerResponse
 from hyperpod_cdk.rehearsal.hyperpod import tags
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.rehearsal.hyperpod.errors import SerializationError, ServiceError
-from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS
+from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS, Operation
 from hyperpod_cdk.rehearsal.hyperpod.service import HyperPodService
 
 _ATTRIBUTE = "_hyperpod_service"
@@ -36,40 +36,34 @@ class HyperPodResponse(SageMakerResponse):
         if self._get_action() not in OPERATIONS:
             super().parse_parameters(request)
 
-    def answer(self, operation: str) -> ActionResult | TYPE_RESPONSE:
+    def answer(self, operation: str, act: Operation) -> ActionResult | TYPE_RESPONSE:
         """Let the emulated service answer.
 
         Args:
             operation: name as in the API.
+            act: what the service does.
         """
         try:
             hyperpod = service(self.current_account, self.region)
-            return ActionResult(hyperpod.call(operation, self._json_body()))
+            return ActionResult(hyperpod.answer(operation, self._json_body(), act))
         except ServiceError as error:
             return _error(error)
 
     def add_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
         """AddTags: on a cluster here, on everything else in moto."""
-        return self._on_cluster(tags.add_tags, super().add_tags)
+        return self.answer("AddTags", tags.add_tags) if self._is_about_cluster() else super().add_tags()
 
     def list_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
         """ListTags: of a cluster here, of everything else in moto."""
-        return self._on_cluster(tags.list_tags, super().list_tags)
+        return self.answer("ListTags", tags.list_tags) if self._is_about_cluster() else super().list_tags()
 
     def delete_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
         """DeleteTags: on a cluster here, on everything else in moto."""
-        return self._on_cluster(tags.delete_tags, super().delete_tags)
+        ours = self._is_about_cluster()
+        return self.answer("DeleteTags", tags.delete_tags) if ours else super().delete_tags()
 
-    def _on_cluster(
-        self, ours: Callable[[HyperPodService, Any], Any], theirs: Callable[[], ActionResult]
-    ) -> ActionResult | TYPE_RESPONSE:
-        body = self._json_body()
-        if not tags.is_about_cluster(body):
-            return theirs()
-        try:
-            return ActionResult(ours(service(self.current_account, self.region), body))
-        except ServiceError as error:
-            return _error(error)
+    def _is_about_cluster(self) -> bool:
+        return tags.is_about_cluster(self._json_body())
 
     def _json_body(self) -> Any:
         try:
@@ -105,12 +99,12 @@ def _error(error: ServiceError) -> TYPE_RESPONSE:
     return error.status, headers, json.dumps({"__type": error.code, "message": error.message})
 
 
-def _method(operation: str) -> Callable[[HyperPodResponse], ActionResult | TYPE_RESPONSE]:
+def _method(name: str, act: Operation) -> Callable[[HyperPodResponse], ActionResult | TYPE_RESPONSE]:
     def answer(self: HyperPodResponse) -> ActionResult | TYPE_RESPONSE:
-        return self.answer(operation)
+        return self.answer(name, act)
 
     return answer
 
 
-for _operation in OPERATIONS:  # moto looks an operation up by the method's name
-    setattr(HyperPodResponse, camelcase_to_underscores(_operation), _method(_operation))
+for _name, _act in OPERATIONS.items():  # moto looks an operation up by the method's name
+    setattr(HyperPodResponse, camelcase_to_underscores(_name), _method(_name, _act))

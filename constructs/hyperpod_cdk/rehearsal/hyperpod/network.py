@@ -94,6 +94,11 @@ class Network:
             interface_ids=tuple(interface.id for interface in interfaces),
         )
 
+    def zones(self, cluster: Cluster, group: Group) -> set[str]:
+        """Give the names of the Availability Zones in which a group's nodes may stand; none without a VPC."""
+        subnet_ids = (vpc_config_of(cluster, group) or {}).get("Subnets", [])
+        return {self._account.ec2.get_subnet(subnet_id).availability_zone for subnet_id in subnet_ids}
+
     def release(self, placement: Placement) -> None:
         """Delete a node's interfaces; those that somebody deleted already are no error."""
         for interface_id in placement.interface_ids:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_cdk.rehearsal.hyperpod import scripts
+from hyperpod_cdk.rehearsal.hyperpod import permissions, scripts
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, Group, Node, NodeStatus, Spec
 
@@ -25,6 +25,7 @@ class NodeSetup:
         attempt: 1 at launch, one more each time that the script runs again on the same node.
         instance_id: ``i-`` and 17 hexadecimal digits.
         instance_type: with ``ml.``.
+        execution_role: ARN of the group's role, with which the node reads the scripts.
         private_ip: address in the user's VPC.
         agent_ip: address in the service's VPC.
         script: file name under ``source_s3_uri``.
@@ -45,6 +46,7 @@ class NodeSetup:
     attempt: int
     instance_id: str
     instance_type: str
+    execution_role: str
     private_ip: str
     agent_ip: str
     script: str
@@ -85,6 +87,21 @@ def find_script(node: NodeSetup) -> NodeSetupResult:
     return NodeSetupResult(log_lines=(f"[INFO] downloaded {address}",))
 
 
+def find_readable_script(node: NodeSetup) -> NodeSetupResult:
+    """Succeed when the script is in S3 and the node's execution role may read it; run nothing.
+
+    Args:
+        node: the node to set up.
+    """
+    account = Account(node.account_id, node.region)
+    bucket, key = scripts.join(node.source_s3_uri, node.script)
+    resource = f"arn:{account.partition}:s3:::{bucket}/{key}"
+    if not permissions.allows(account, node.execution_role, "s3:GetObject", resource):
+        denial = f"{node.execution_role} is not authorized to perform: s3:GetObject on {resource}"
+        return NodeSetupResult(exit_code=1, log_lines=(f"[ERROR] AccessDenied: {denial}",))
+    return find_script(node)
+
+
 def trigger_of(life_cycle_config: Spec | None) -> str | None:
     """Give ``OnCreate`` or ``OnInitComplete``, or None without a script."""
     return next((key for key in ("OnCreate", "OnInitComplete") if key in (life_cycle_config or {})), None)
@@ -114,6 +131,7 @@ def describe_setup(account: Account, cluster: Cluster, node: Node) -> NodeSetup 
         attempt=node.attempt,
         instance_id=node.instance_id,
         instance_type=node.instance_type,
+        execution_role=cluster.groups[node.group_name].spec["ExecutionRole"],
         private_ip=node.placement.private_ip,
         agent_ip=node.placement.agent_ip,
         script=config[trigger],

@@ -124,8 +124,13 @@ def terminate(
 
 def free_numbers(cluster: Cluster, group: Group, count: int) -> list[int]:
     """Give the lowest ``count`` numbers that no node of a group has."""
-    taken = {node.number for node in cluster.staying(group.name)} | group.launching
+    taken = taken_numbers(cluster, group)
     return [number for number in range(1, count + len(taken) + 1) if number not in taken][:count]
+
+
+def taken_numbers(cluster: Cluster, group: Group) -> set[int]:
+    """Give the numbers of a group's nodes, of those on their way too."""
+    return {node.number for node in cluster.staying(group.name)} | group.launching
 
 
 def is_leaving(cluster: Cluster, node: Node) -> bool:

@@ -4,7 +4,7 @@ from threading import RLock
 from typing import Any
 
 from hyperpod_cdk.rehearsal.hyperpod import model
-from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS
+from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS, Operation
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
 
@@ -29,13 +29,26 @@ class HyperPodService(Simulation):
         Raises:
             ServiceError: the answer is an error.
         """
+        return self.answer(operation, request, OPERATIONS[operation])
+
+    def answer(self, operation: str, request: Any, act: Operation) -> Spec:
+        """Answer a request with what a function does, between everything that surrounds each request.
+
+        Args:
+            operation: name in the API's model.
+            request: the parsed JSON body.
+            act: given the service and the request without nulls.
+
+        Raises:
+            ServiceError: the answer is an error.
+        """
         with self.lock:
             self.timeline.run_due()
-            error = self.faults.strike_operation(operation)
-            if error is not None:
-                raise error
+            self._fail_if_told(operation, answer_lost=False)
             model.check(operation, request)
-            return OPERATIONS[operation](self, model.without_nulls(request))
+            answer = act(self, model.without_nulls(request))
+            self._fail_if_told(operation, answer_lost=True)
+            return answer
 
     def catch_up(self) -> None:
         """Let everything happen that is due by the clock, as each request does first."""
@@ -59,3 +72,8 @@ class HyperPodService(Simulation):
                 advanced += seconds
                 self.timeline.run_due()
         return advanced
+
+    def _fail_if_told(self, operation: str, *, answer_lost: bool) -> None:
+        error = self.faults.strike_operation(operation, answer_lost=answer_lost)
+        if error is not None:
+            raise error

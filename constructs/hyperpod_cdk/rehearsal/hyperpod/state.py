@@ -168,7 +168,12 @@ class Event:
 
 @dataclass(kw_only=True, eq=False)
 class Cluster:
-    """A cluster; ``settings`` are the members of the request other than its groups and tags."""
+    """A cluster.
+
+    Args:
+        settings: members of the request other than its groups and tags.
+        added: answers of BatchAddClusterNodes by ClientToken, with the simulated second of each.
+    """
 
     name: str
     cluster_id: str
@@ -181,7 +186,7 @@ class Cluster:
     failure_message: str = ""
     nodes: list[Node] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    revision: int = 0
+    added: dict[str | None, tuple[float, Spec]] = field(default_factory=dict)
 
     @property
     def log_group(self) -> str:

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from hyperpod_cdk.rehearsal.hyperpod import model
 from hyperpod_cdk.rehearsal.hyperpod.errors import ValidationError
 from hyperpod_cdk.rehearsal.hyperpod.operations import lookup
-from hyperpod_cdk.rehearsal.hyperpod.service import HyperPodService
+from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, Spec
 
 MAXIMUM = 50
@@ -22,18 +21,18 @@ def is_about_cluster(body: Any) -> bool:
     return isinstance(arn, str) and _CLUSTER_ARN.fullmatch(arn) is not None
 
 
-def add_tags(service: HyperPodService, request: Any) -> Spec:
+def add_tags(sim: Simulation, request: Spec) -> Spec:
     """Answer AddTags; a tag replaces the one of the same key.
 
     Args:
-        service: the emulated service.
-        request: the parsed JSON body.
+        sim: the simulation.
+        request: a request that the API model allows.
 
     Raises:
-        ValidationError: the model does not allow the request, or the cluster would have too many tags.
+        ValidationError: the cluster would have too many tags.
         NotFoundError: there is no such cluster.
     """
-    cluster = _cluster(service, "AddTags", request)
+    cluster = lookup.cluster(sim, request["ResourceArn"])
     merged = {tag["Key"]: tag for tag in [*cluster.tags, *request["Tags"]]}
     if len(merged) > MAXIMUM:
         raise ValidationError(f"A resource can have at most {MAXIMUM} tags, but would have {len(merged)}.")
@@ -41,40 +40,30 @@ def add_tags(service: HyperPodService, request: Any) -> Spec:
     return {"Tags": cluster.tags}
 
 
-def list_tags(service: HyperPodService, request: Any) -> Spec:
+def list_tags(sim: Simulation, request: Spec) -> Spec:
     """Answer ListTags; a cluster's tags fit on one page."""
-    return {"Tags": _cluster(service, "ListTags", request).tags}
+    return {"Tags": lookup.cluster(sim, request["ResourceArn"]).tags}
 
 
-def delete_tags(service: HyperPodService, request: Any) -> Spec:
+def delete_tags(sim: Simulation, request: Spec) -> Spec:
     """Answer DeleteTags; a key that is not there is no error."""
-    cluster = _cluster(service, "DeleteTags", request)
+    cluster = lookup.cluster(sim, request["ResourceArn"])
     cluster.tags = [tag for tag in cluster.tags if tag["Key"] not in request["TagKeys"]]
     return {}
-
-
-def _cluster(service: HyperPodService, operation: str, request: Any) -> Cluster:
-    with service.lock:
-        service.timeline.run_due()
-        error = service.faults.strike_operation(operation)
-        if error is not None:
-            raise error
-        model.check(operation, request)
-        return lookup.cluster(service, request["ResourceArn"])
 
 
 class ClusterTable(MutableMapping[str, Any]):
     """The clusters as moto's resource tagging sees them: by the last part of their ARN.
 
     Args:
-        service: the emulated service, whose clusters they are.
+        sim: the simulation, whose clusters they are.
     """
 
-    def __init__(self, service: HyperPodService) -> None:
-        self._service = service
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
 
     def __getitem__(self, cluster_id: str) -> Cluster:
-        for cluster in self._service.clusters.values():
+        for cluster in self._sim.clusters.values():
             if cluster.cluster_id == cluster_id:
                 return cluster
         raise KeyError(cluster_id)
@@ -86,7 +75,7 @@ class ClusterTable(MutableMapping[str, Any]):
         raise TypeError("clusters are deleted by DeleteCluster")
 
     def __iter__(self) -> Iterator[str]:
-        return iter([cluster.cluster_id for cluster in self._service.clusters.values()])
+        return iter([cluster.cluster_id for cluster in self._sim.clusters.values()])
 
     def __len__(self) -> int:
-        return len(self._service.clusters)
+        return len(self._sim.clusters)

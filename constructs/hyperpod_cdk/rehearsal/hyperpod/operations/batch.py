@@ -5,7 +5,7 @@ docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchAddClusterNodes.html 
 
 from collections.abc import Callable
 
-from hyperpod_cdk.rehearsal.hyperpod import continuous, events, nodes
+from hyperpod_cdk.rehearsal.hyperpod import continuous, nodes
 from hyperpod_cdk.rehearsal.hyperpod.errors import NotFoundError, ValidationError
 from hyperpod_cdk.rehearsal.hyperpod.operations import lookup
 from hyperpod_cdk.rehearsal.hyperpod.operations.admission import admit
@@ -13,6 +13,9 @@ from hyperpod_cdk.rehearsal.hyperpod.operations.software import require_no_wait
 from hyperpod_cdk.rehearsal.hyperpod.rules.update import merge
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, ClusterStatus, Group, Node, NodeStatus, Spec
+
+TOKEN_SECONDS = 8 * 3600
+"""How long a ClientToken gives the same answer again."""
 
 Check = Callable[[Cluster, Node], tuple[str, str] | None]
 """From a node to the code and text of a refusal, or None."""
@@ -34,15 +37,22 @@ def add_nodes(sim: Simulation, request: Spec) -> Spec:
     cluster = _changeable_cluster(sim, request)
     if not cluster.is_continuous:
         raise ValidationError("BatchAddClusterNodes is only supported with NodeProvisioningMode Continuous.")
+    token = request.get("ClientToken")
+    known = cluster.added.get(token)
+    if known and known[0] > sim.timeline.elapsed() - TOKEN_SECONDS:
+        return known[1]
     successful: list[Spec] = []
     failed: list[Spec] = []
     for entry in request["NodesToAdd"]:
-        code = _refusal_to_add(cluster, entry)
+        code = _refusal_to_add(sim, cluster, entry)
         if code is None:
             successful += _add(sim, cluster, cluster.groups[entry["InstanceGroupName"]], entry)
         else:
             failed.append(_failed_entry(entry, code))
-    return {"Successful": successful, "Failed": failed}
+    answer = {"Successful": successful, "Failed": failed}
+    if token is not None:
+        cluster.added[token] = sim.timeline.elapsed(), answer
+    return answer
 
 
 def delete_nodes(sim: Simulation, request: Spec) -> Spec:
@@ -103,9 +113,11 @@ def replace_nodes(sim: Simulation, request: Spec) -> Spec:
 
     Raises:
         NotFoundError: there is no such cluster.
+        ConflictError: it is not InService.
         ValidationError: no node is named, or none of those that are can be replaced.
     """
     cluster = lookup.cluster(sim, request["ClusterName"])
+    lookup.require_status(cluster, (ClusterStatus.IN_SERVICE,))
 
     def replace(node: Node) -> None:
         group = cluster.groups[node.group_name]
@@ -122,20 +134,23 @@ def _relaunch(sim: Simulation, cluster: Cluster, group: Group, number: int) -> N
         continuous.reconcile(sim, cluster)
         return
 
-    def ready(node: Node) -> None:
-        events.record(sim, cluster, f"Instance {node.instance_id} is running.", node=node)
+    def ready(_node: Node) -> None:
+        group.launching.discard(number)
 
     def failed(node: Node | None, _reason: str) -> None:
         if node is not None:
             nodes.terminate(sim, cluster, node)
-        sim.timeline.after(sim.durations.retry, try_again)
+        sim.timeline.after(sim.durations.retry, launch)
 
-    def try_again() -> None:
-        wanted = cluster.groups.get(group.name) is group and len(cluster.staying(group.name)) < group.target
-        if wanted and cluster.status is ClusterStatus.IN_SERVICE:
+    def launch() -> None:
+        others = nodes.taken_numbers(cluster, group) - {number}
+        if cluster.groups.get(group.name) is group and len(others) < group.target:
             nodes.launch(sim, cluster, group, number, ready=ready, failed=failed)
+        else:
+            group.launching.discard(number)
 
-    try_again()
+    group.launching.add(number)
+    launch()
 
 
 def _changeable_cluster(sim: Simulation, request: Spec) -> Cluster:
@@ -145,12 +160,15 @@ def _changeable_cluster(sim: Simulation, request: Spec) -> Cluster:
     return cluster
 
 
-def _refusal_to_add(cluster: Cluster, entry: Spec) -> str | None:
+def _refusal_to_add(sim: Simulation, cluster: Cluster, entry: Spec) -> str | None:
     group = cluster.groups.get(entry["InstanceGroupName"])
     if group is None:
         return "InstanceGroupNotFound"
     if not set(entry.get("InstanceTypes", [])) <= set(group.instance_types):
         return "IncompatibleInstanceTypes"
+    zones = entry.get("AvailabilityZones")
+    if zones and not set(zones) <= sim.network.zones(cluster, group):
+        return "IncompatibleAvailabilityZones"
     return None
 
 

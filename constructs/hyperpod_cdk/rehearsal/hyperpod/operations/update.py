@@ -4,7 +4,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
-from hyperpod_cdk.rehearsal.hyperpod import continuous, events
+from hyperpod_cdk.rehearsal.hyperpod import continuous, events, nodes
 from hyperpod_cdk.rehearsal.hyperpod.errors import ConflictError, ValidationError
 from hyperpod_cdk.rehearsal.hyperpod.faults import UpdateRollsBack
 from hyperpod_cdk.rehearsal.hyperpod.operations import lookup
@@ -97,10 +97,10 @@ def _roll_out(sim: Simulation, cluster: Cluster, restore: Callable[[], None], re
     removals: list[Node] = []
     for group in cluster.groups.values():
         staying = cluster.staying(group.name)
-        missing = group.target - len(staying)
+        missing = group.target - len(nodes.taken_numbers(cluster, group))
         if missing > 0:
             launches.append((group, missing))
-        removals += sim.random.sample(staying, max(-missing, 0))
+        removals += sim.random.sample(staying, min(max(-missing, 0), len(staying)))
 
     def succeed() -> None:
         cluster.status = ClusterStatus.IN_SERVICE
