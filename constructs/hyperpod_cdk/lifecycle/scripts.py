@@ -92,10 +92,8 @@ class LifecycleScripts(Construct):
             destination_key_prefix=self.prefix,
             sources=[
                 s3_deployment.Source.asset(str(staging.staged(files))),
-                *[
-                    s3_deployment.Source.json_data(name, content, escape=True)
-                    for name, content in documents.items()
-                ],
+                # with escape=True the quotes round a lone token would be escaped too, and the file no JSON
+                *[s3_deployment.Source.json_data(name, content) for name, content in documents.items()],
             ],
             prune=False,
             retain_on_delete=True,
