@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
@@ -51,6 +52,7 @@ class HyperPodStack(cdk.Stack):
         )
         self.network = self._network(spec)
         self.storage = {name: self._storage(name, file_system) for name, file_system in spec.storage.items()}
+        self._admit(spec)
         self.cluster = HyperPodCluster(
             self,
             "Cluster",
@@ -117,6 +119,24 @@ class HyperPodStack(cdk.Stack):
             file_system=file_system,
             encryption_key=self.encryption_key,
         )
+
+    def _admit(self, spec: HyperPodSpec) -> None:
+        """Let groups that bring their own security groups reach what they mount and read."""
+        admitted = dict.fromkeys(
+            (mount.storage, group_id)
+            for group in spec.cluster.instance_groups
+            for group_id in (
+                group.override_vpc_config.security_group_ids if group.override_vpc_config else ()
+            )
+            for mount in group.mounts
+        )
+        for number, (name, group_id) in enumerate(admitted):
+            storage = self.storage.get(name) if name else None
+            if isinstance(storage, LustreStorage | OpenZfsStorage):
+                clients = ec2.SecurityGroup.from_security_group_id(self, f"Clients{number}", group_id)
+                storage.allow_from(clients, f"Override{number}")
+        if spec.cluster.orchestrator.slurm.accounting_database:
+            self.network.reach("secretsmanager")
 
     def _resolved(self, spec: HyperPodSpec) -> Cluster:
         """The cluster with its mounts filled in, and the stack's tags on it too."""

@@ -10,7 +10,7 @@ from aws_cdk.assertions import Match, Template
 
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.config import load
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec, OverrideVpcConfig
 from hyperpod_cdk.stack import HyperPodStack
 
 ROOT = Path(__file__).parents[2]
@@ -125,3 +125,18 @@ def test_no_partition_is_written_out(spec: HyperPodSpec, region: str | None, par
     text = json.dumps(Template.from_stack(made).to_json())
     assert "arn:aws:" not in text
     assert "amazonaws.com.cn" not in text or partition == "aws-cn"
+
+
+def test_a_group_with_security_groups_of_its_own_can_mount(spec: HyperPodSpec) -> None:
+    *others, compute = spec.cluster.instance_groups
+    override = OverrideVpcConfig(availability_zone_id="usw2-az4", security_group_ids=["sg-0123456789abcdef0"])
+    groups = [*others, replace(compute, override_vpc_config=override)]
+    made = HyperPodStack(
+        cdk.App(), "Own", spec=replace(spec, cluster=replace(spec.cluster, instance_groups=groups))
+    )
+    ports = {
+        rule["Properties"]["FromPort"]
+        for rule in Template.from_stack(made).find_resources("AWS::EC2::SecurityGroupIngress").values()
+        if rule["Properties"].get("SourceSecurityGroupId") == "sg-0123456789abcdef0"
+    }
+    assert ports == {988, 1018, 111, 2049, 20001}

@@ -224,7 +224,7 @@ class HyperPodCluster(ClusterBase):
     def _resources(self, cluster_name: str, role_arns: Mapping[str, str]) -> ClusterResources:
         return ClusterResources(
             cluster_name=cluster_name,
-            vpc=self._placement(self._network.subnets, self._security_group_ids()),
+            vpc=self._placement(self._network.default_subnets, self._security_group_ids()),
             groups={
                 group.instance_group_name: GroupResources(
                     execution_role_arn=role_arns[group.instance_group_name],

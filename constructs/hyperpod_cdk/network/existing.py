@@ -45,6 +45,7 @@ class ExistingHyperPodNetwork(Construct):
         for given, subnet in zip(subnets, self.subnets, strict=True):
             if given.route_table_id is None:
                 acknowledge(subnet, {_NO_ROUTE_TABLE: "only a Multi-AZ file system asks for it, by a rule"})
+        self.default_subnets: Sequence[ec2.ISubnet] = self.subnets
         by_zone: dict[str, list[ec2.ISubnet]] = {}
         for given, subnet in zip(subnets, self.subnets, strict=True):
             if given.availability_zone_id:

@@ -26,6 +26,11 @@ class IHyperPodNetwork(Protocol):
         """Private subnets that nodes may use."""
 
     @property
+    def default_subnets(self) -> Sequence[ec2.ISubnet]:
+        """Subnets of groups that name none: those of the first zone of a network made here, so that nodes and
+        file systems share it; all subnets of an existing network."""
+
+    @property
     def subnets_by_zone(self) -> Mapping[str, Sequence[ec2.ISubnet]]:
         """The same subnets by Availability Zone id, as far as their zones are known."""
 

@@ -141,6 +141,11 @@ class HyperPodNetwork(Construct):
         )
 
     @property
+    def default_subnets(self) -> Sequence[ec2.ISubnet]:
+        """The first zone's subnet: EFA does not cross zones, and file systems lie there by default."""
+        return self.subnets_by_zone[self.availability_zone_ids[0]]
+
+    @property
     def route_table_ids(self) -> Sequence[str]:
         """Route tables of the private subnets."""
         return tuple(subnet.route_table.ref for subnet in self.private_subnets.values())

@@ -201,6 +201,13 @@ def test_a_group_in_another_zone_gets_exactly_that_zones_subnet() -> None:
     ]
 
 
+def test_nodes_share_the_first_zone_unless_told_otherwise(made: Made) -> None:
+    """EFA does not cross zones, and file systems lie in the first (field report 37)."""
+    (first,) = made.network.subnets_by_zone["usw2-az4"]
+    config = made.resource["Properties"]["Request"]["VpcConfig"]
+    assert config["Subnets"] == [made.stack.resolve(first.subnet_id)]
+
+
 def test_subnets_of_a_groups_own_are_sent_as_they_are() -> None:
     override = OverrideVpcConfig(subnet_ids=["subnet-0b"], security_group_ids=["sg-0b"])
     assert Made(compute(override_vpc_config=override)).group["OverrideVpcConfig"] == {

@@ -13,7 +13,7 @@ CLIENTS = ("sagemaker", "logs", "ec2")
 
 
 def called() -> set[str]:
-    """Actions of the calls in the handler's code: ``aws.<client>.<method>``, and the operations of its plan."""
+    """Actions of the calls in the handler: ``aws.<client>.<method>``, and its plan's operations."""
     found: set[tuple[str, str]] = set()
     for path in HANDLER.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
