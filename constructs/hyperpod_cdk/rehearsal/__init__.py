@@ -1,5 +1,45 @@
 """The rehearsal: an embedded AWS on loopback, and a deployment against it.
 
 Importing this package loads nothing heavy; take the part you need:
-:mod:`hyperpod_cdk.rehearsal.hyperpod` is the emulated HyperPod service.
+:mod:`hyperpod_cdk.rehearsal.hyperpod` is the emulated HyperPod service, :mod:`hyperpod_cdk.rehearsal.aws` the
+embedded AWS, and :func:`rehearse` the whole performance.
 """
+
+import sys
+from pathlib import Path
+
+__all__ = ["rehearse"]
+
+WRONG_INPUT = 2
+
+
+def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None) -> int:
+    """Deploy a configuration to an embedded AWS with the real CDK CLI, change it, and destroy it.
+
+    Args:
+        config: YAML file of a cluster.
+        keep: stop after the deployment, and serve until Ctrl-C.
+        fault: ``lifecycle`` makes the nodes' set-up fail, and shows what a user would see. Default: none.
+
+    Returns:
+        Exit code: 0 when everything was as it should be, 1 when not, 2 for wrong input, 130 after Ctrl-C.
+    """
+    from hyperpod_cdk.config import ConfigError, read
+    from hyperpod_cdk.rehearsal.driver.run import FAULTS, run
+    from hyperpod_cdk.rules import check, errors
+
+    if fault is not None and fault not in FAULTS:
+        return _refuse(f"no fault is called {fault}; there is: {', '.join(sorted(FAULTS))}")
+    try:
+        wanted = read(config)
+    except ConfigError as error:
+        return _refuse(str(error))
+    faults = wanted.placed(errors(check(wanted.spec)))
+    if faults:
+        return _refuse("\n".join(map(str, faults)))
+    return run(Path(config).resolve(), keep=keep, fault=fault)
+
+
+def _refuse(message: str) -> int:
+    print(message, file=sys.stderr)
+    return WRONG_INPUT

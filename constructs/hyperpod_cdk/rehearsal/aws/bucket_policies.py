@@ -1,4 +1,4 @@
-"""Bucket policies with conditions, which moto would take for unconditional."""
+"""Bucket policies where moto is stricter than S3."""
 
 from __future__ import annotations
 
@@ -25,7 +25,14 @@ def _permission(bucket: FakeBucket, action: str, resource: str) -> Any:
 
 
 @contextmanager
-def conditional_statements_do_not_apply() -> Iterator[None]:
-    """Let moto leave out the statements of bucket policies that it can not judge."""
-    with patch.object(FakeBucket, "get_permission", _permission):
+def bucket_policies_as_in_s3() -> Iterator[None]:
+    """Let moto leave out statements that it can not judge, and permissions that S3 does not ask for.
+
+    S3 takes a bucket as the target of access logs before its policy lets the logging service write: the policy
+    that CDK writes names the source bucket, so it can only come after.
+    """
+    with (
+        patch.object(FakeBucket, "get_permission", _permission),
+        patch.object(FakeBucket, "_log_permissions_enabled_policy", staticmethod(lambda **_: True)),
+    ):
         yield

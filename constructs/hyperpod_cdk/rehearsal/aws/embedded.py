@@ -20,7 +20,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 from moto.utilities.utils import get_partition
 
-from .bucket_policies import conditional_statements_do_not_apply
+from .bucket_policies import bucket_policies_as_in_s3
 from .filesystems import FileSystems, file_systems_served
 from .functions.pool import FunctionPool, functions_run_in
 from .resources.base import Clients
@@ -157,7 +157,7 @@ class EmbeddedAws:
         enter(patch.dict(os.environ, {"MOTO_PORT": str(self._server.port)}))
         enter(patch.dict(default_user_config, {"iam": {"load_aws_managed_policies": True}}))
         enter(state_machines_execute(speed=self._speed))
-        enter(conditional_statements_do_not_apply())
+        enter(bucket_policies_as_in_s3())
         enter(trail_is_empty())
         self._file_systems = enter(file_systems_served())
         enter(cloudformation_served_by(self._cloudformation))

@@ -18,6 +18,8 @@ ANSWERS = "/cloudformation-answers/"
 #: CloudFormation waits this long for an answer unless the template says less.
 #: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html
 SERVICE_TIMEOUT_SECONDS = 3600
+#: Real seconds that functions get at least, however fast the embedded AWS runs.
+FUNCTION_SECONDS = 120.0
 
 
 class Invoke(Protocol):
@@ -123,7 +125,8 @@ class CustomResources:
 
     def _wait(self, call: Call, pending: _Pending) -> None:
         limit = float(call.properties.get("ServiceTimeout", SERVICE_TIMEOUT_SECONDS))
-        if not pending.answered.wait(limit / self._speed):
+        # Waits run faster than real time, the functions themselves do not.
+        if not pending.answered.wait(max(limit / self._speed, min(limit, FUNCTION_SECONDS))):
             raise ResourceError(
                 "CloudFormation did not receive a response from your Custom Resource. "
                 f"Please check your logs. (ServiceTimeout {limit:.0f} s at {self._speed:g} times real time)"

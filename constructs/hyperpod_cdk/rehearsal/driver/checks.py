@@ -1,0 +1,116 @@
+"""Whether the embedded AWS holds what a configuration asks for, looked up through its APIs."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError
+from hyperpod_cdk.rehearsal.driver.variants import ADDED_SCRIPT, Variant
+
+PATIENCE_SECONDS = 20.0
+"""Real seconds for nodes that come up after the cluster is in service, as with Continuous provisioning."""
+_UP = frozenset({"Running", "DeepHealthCheckInProgress"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterView:
+    """A cluster as its APIs show it.
+
+    Args:
+        description: DescribeCluster's answer.
+        nodes: ListClusterNodes' entries.
+    """
+
+    description: dict[str, Any]
+    nodes: list[dict[str, Any]]
+
+    @property
+    def running(self) -> dict[str, int]:
+        """Nodes that are up, by instance group."""
+        up = (node for node in self.nodes if node["InstanceStatus"]["Status"] in _UP)
+        return dict(Counter(node["InstanceGroupName"] for node in up))
+
+    @property
+    def script_uris(self) -> set[str]:
+        """Where the groups' lifecycle scripts lie."""
+        groups = self.description["InstanceGroups"]
+        return {g["LifeCycleConfig"]["SourceS3Uri"] for g in groups if g.get("LifeCycleConfig")}
+
+
+def view(sagemaker: Any, name: str) -> ClusterView:
+    """Look a cluster up.
+
+    Args:
+        sagemaker: a client of the embedded AWS.
+        name: the cluster's name.
+    """
+    pages = sagemaker.get_paginator("list_cluster_nodes").paginate(ClusterName=name)
+    nodes = [node for page in pages for node in page["ClusterNodeSummaries"]]
+    return ClusterView(description=sagemaker.describe_cluster(ClusterName=name), nodes=nodes)
+
+
+def expect_cluster(client: Callable[[str], Any], variant: Variant, name: str) -> ClusterView:
+    """Require a cluster in service with exactly the groups and nodes of a configuration.
+
+    Args:
+        client: gives a client of a service.
+        variant: the configuration.
+        name: the cluster's name.
+
+    Returns:
+        The cluster.
+
+    Raises:
+        RehearsalError: naming what differs.
+    """
+    wanted = {group: count for group, count in variant.counts.items() if count}
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        cluster = view(client("sagemaker"), name)
+        if cluster.running == wanted or time.monotonic() > deadline:
+            break
+        time.sleep(0.1)
+    status = cluster.description["ClusterStatus"]
+    if status != "InService":
+        raise RehearsalError(f"cluster {name} is {status}: {cluster.description.get('FailureMessage')}")
+    groups = {g["InstanceGroupName"]: g["TargetCount"] for g in cluster.description["InstanceGroups"]}
+    if groups != variant.counts:
+        raise RehearsalError(f"cluster {name} has the groups {groups}; wanted: {variant.counts}")
+    if cluster.running != wanted:
+        raise RehearsalError(f"cluster {name} runs the nodes {cluster.running}; wanted: {wanted}")
+    return cluster
+
+
+def expect_new_scripts(client: Callable[[str], Any], before: ClusterView, after: ClusterView) -> str:
+    """Require that a cluster points at new scripts, and that the old ones are still there.
+
+    Args:
+        client: gives a client of a service.
+        before: the cluster before the change of the scripts.
+        after: the cluster after it.
+
+    Returns:
+        Where the new scripts lie.
+
+    Raises:
+        RehearsalError: naming what is wrong.
+    """
+    old, new = before.script_uris, after.script_uris
+    if old & new:
+        raise RehearsalError(f"groups still point at the old scripts: {', '.join(sorted(old & new))}")
+    for uri in new:
+        if f"extra/{ADDED_SCRIPT}" not in _files(client("s3"), uri):
+            raise RehearsalError(f"extra/{ADDED_SCRIPT} is not in {uri}")
+    for uri in old:
+        if "config.json" not in _files(client("s3"), uri):
+            raise RehearsalError(f"{uri} was emptied, and nodes may still be replaced from it")
+    return ", ".join(sorted(new))
+
+
+def _files(s3: Any, uri: str) -> set[str]:
+    bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+    keys = (entry["Key"] for page in pages for entry in page.get("Contents", []))
+    return {key.removeprefix(prefix).lstrip("/") for key in keys}

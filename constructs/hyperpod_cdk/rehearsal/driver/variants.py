@@ -1,0 +1,129 @@
+"""Copies of the configuration, changed as a user would change it."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from hyperpod_cdk.config import load
+from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup
+from hyperpod_cdk.spec.kinds import NodeType
+
+ADDED_GROUP = "rehearsal"
+"""Name of the group that is added and removed."""
+ADDED_SCRIPT = "after.d/90-rehearsal.sh"
+"""The user's own script that is added, below ``extra_files``."""
+_SCRIPT = "#!/usr/bin/env bash\necho 'one more script of the user'\n"
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A configuration to deploy.
+
+    Args:
+        title: what changed, for people.
+        path: the YAML file.
+        spec: what it says.
+    """
+
+    title: str
+    path: Path
+    spec: HyperPodSpec
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Nodes by instance group."""
+        groups = self.spec.cluster.instance_groups
+        return {group.instance_group_name: group.instance_count for group in groups}
+
+
+class Variants:
+    """The configurations of a rehearsal, each a change of the one before.
+
+    Args:
+        original: the user's YAML file, which stays as it is.
+        folder: where the copies go.
+    """
+
+    def __init__(self, original: Path, folder: Path) -> None:
+        self._original = original
+        self._folder = folder
+        self._yaml = YAML(typ="safe")
+        self._yaml.default_flow_style = False
+        self._document: Document = self._yaml.load(original.read_text(encoding="utf-8"))
+        spec = load(original)
+        self.first = Variant(title="the configuration as it is", path=original, spec=spec)
+        self._document["stack_name"] = spec.stack_name
+        lifecycle = self._document.setdefault("lifecycle", {})
+        if spec.lifecycle.extra_files:
+            lifecycle["extra_files"] = spec.lifecycle.extra_files
+        self._group = _compute_group(spec)
+
+    def changes(self) -> list[Variant]:
+        """Scale a group up, add one, remove it, change a script; the last may also be destroyed."""
+        name = self._group.instance_group_name
+        count = self._group.instance_count
+        return [
+            self._changed(f"scale group {name} up, from {count} to {count + 1}", self._scale),
+            self._changed(f"add group {ADDED_GROUP}", self._add_group),
+            self._changed(f"remove group {ADDED_GROUP}", self._remove_group),
+            self._changed(f"change the lifecycle scripts: add extra/{ADDED_SCRIPT}", self._add_script),
+        ]
+
+    def _changed(self, title: str, change: Callable[[Document], None]) -> Variant:
+        change(self._document)
+        number = len(list(self._folder.glob("*.yaml"))) + 1
+        path = self._folder / f"{number}-{self._original.name}"
+        self._yaml.dump(self._document, path)
+        return Variant(title=title, path=path, spec=load(path))
+
+    def _groups(self, document: Document) -> list[Document]:
+        groups: list[Document] = document["cluster"]["instance_groups"]
+        return groups
+
+    def _scale(self, document: Document) -> None:
+        for group in self._groups(document):
+            if group["instance_group_name"] == self._group.instance_group_name:
+                group["instance_count"] = self._group.instance_count + 1
+
+    def _add_group(self, document: Document) -> None:
+        (like,) = (
+            group
+            for group in self._groups(document)
+            if group["instance_group_name"] == self._group.instance_group_name
+        )
+        taken = ("instance_type", "mounts", "execution_role_arn", "lifecycle_mode", "life_cycle_config")
+        group = {key: like[key] for key in taken if key in like}
+        group |= {"instance_group_name": ADDED_GROUP, "instance_count": 1}
+        if "slurm_config" in like:
+            group["slurm_config"] = {"node_type": "Compute", "partition_names": [ADDED_GROUP]}
+        self._groups(document).append(group)
+
+    def _remove_group(self, document: Document) -> None:
+        groups = self._groups(document)
+        groups[:] = [group for group in groups if group["instance_group_name"] != ADDED_GROUP]
+
+    def _add_script(self, document: Document) -> None:
+        folder = self._folder / "extra"
+        before = document["lifecycle"].get("extra_files")
+        if before:
+            shutil.copytree(before, folder)
+        script = folder / ADDED_SCRIPT
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(_SCRIPT, encoding="utf-8")
+        document["lifecycle"]["extra_files"] = str(folder)
+        # the last change is also what a user deploys before destroying a protected stack
+        document["termination_protection"] = False
+
+
+def _compute_group(spec: HyperPodSpec) -> InstanceGroup:
+    groups = spec.cluster.instance_groups
+    for group in reversed(groups):
+        if group.slurm_config is None or group.slurm_config.node_type == NodeType.COMPUTE:
+            return group
+    return groups[-1]
