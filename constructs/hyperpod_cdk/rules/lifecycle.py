@@ -109,7 +109,7 @@ def shared_directory(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP416",
         title="several controllers set up by scripts that know one",
-        why="the scripts of this library start one controller with its own database, and refuse to start a second",
+        why="the scripts of this library start one controller with its own database and refuse a second",
         fix="give the controller group scripts of your own with life_cycle_config",
         source="lifecycle_scripts/README.md",
     )
