@@ -24,7 +24,7 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hyperpod-cdk needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.txt pyproject.toml | $(BIN)/python
+$(VENV)/.runtime: requirements.txt | $(BIN)/python
 	@echo "installing the Python packages (about a minute, once)"
 	$(BIN)/python -m pip install -q -r requirements.txt
 	$(BIN)/python -m pip install -q --no-deps -e .
@@ -51,6 +51,8 @@ lint: setup
 	ruff format --check .
 	ruff check .
 	mypy
+	MYPYPATH=constructs:constructs/hyperpod_cdk/cluster mypy $$(git ls-files 'tests/handler/*.py')
+	mypy --python-version 3.10 lifecycle_scripts/hyperpod_node
 	PYTHONPATH=lifecycle_scripts lint-imports --no-cache
 	shellcheck $$(git ls-files '*.sh' .ci/run)
 
