@@ -270,3 +270,27 @@ def test_14_a_rollback_of_node_counts_is_no_success(stack: Stack, service: Hyper
     response = stack.framework.wait(event)
     assert not response.ok
     assert "InstanceGroups[compute].InstanceCount" in response.reason
+
+
+def test_44_a_cluster_that_this_request_made_is_never_refused(
+    stack: Stack, framework: Framework, service: HyperPodService, calls: Calls
+) -> None:
+    """A refusal would leave it behind: the Delete that follows a failed on_event is swallowed."""
+    event = stack.event("Create", properties(REQUEST))
+    index.on_event(event)
+    service.clusters["ml"].groups["compute"].spec["InstanceType"] = "ml.spelled.otherwise"
+    again = index.on_event(event)
+    assert again["PhysicalResourceId"] == "ml"
+    assert framework.wait({**event, **again}).ok
+    assert calls.mutating == ["CreateCluster"]
+
+
+def test_a_cluster_of_ours_that_can_not_become_the_one_asked_for_is_left_as_it_is(
+    stack: Stack, framework: Framework, service: HyperPodService, calls: Calls
+) -> None:
+    assert stack.create(REQUEST).ok
+    calls.clear()
+    response = Stack(framework=framework).create(regroup(REQUEST, "compute", InstanceType="ml.c5.xlarge"))
+    assert "InstanceGroups[compute].InstanceType" in response.reason
+    assert calls.mutating == []
+    assert set(service.clusters) == {"ml"}

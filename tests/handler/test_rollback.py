@@ -189,7 +189,9 @@ def test_47_a_replacement_that_fails_leaves_the_old_cluster_and_no_other(
     assert set(service.clusters) == {"ml"}
 
 
-def test_19_a_rollback_brings_a_removed_group_back(stack: Stack, service: HyperPodService) -> None:
+def test_19_a_rollback_brings_a_removed_group_back(
+    stack: Stack, service: HyperPodService, calls: Calls
+) -> None:
     """Continuous: the group is still on its way out when the rollback asks for it again."""
     groups = [group("controller", "Controller"), group("compute", count=2), group("gpu")]
     with_gpu, without = cluster(*groups, continuous=True), cluster(*groups[:2], continuous=True)
@@ -198,8 +200,10 @@ def test_19_a_rollback_brings_a_removed_group_back(stack: Stack, service: HyperP
     service.clock.advance(60)
     service.catch_up()
     assert service.clusters["ml"].groups["gpu"].status.value == "Deleting"
+    calls.clear()
     back = stack.roll_back(properties(without), "ml")
     assert back.ok, back.reason
+    assert calls.names.index("AddTags") < calls.names.index("UpdateCluster"), "sent when the group is gone"
     assert set(service.clusters["ml"].groups) == {"controller", "compute", "gpu"}
     assert service.clusters["ml"].groups["gpu"].target == 1
 

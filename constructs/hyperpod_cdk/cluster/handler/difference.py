@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from botocore.model import ListShape, Shape, StructureShape
-from botocore.utils import parse_timestamp
+from botocore.utils import parse_to_aware_datetime
 
 from .policy import Policy, Rule, rule_for
 
@@ -107,7 +107,8 @@ def _member(shape: Shape, versions: Versions, path: str, rule: Rule) -> Iterator
 
 
 def _value(shape: Shape, versions: Versions, path: str, rule: Rule) -> Iterator[Change]:
-    if rule.policy in _FIXED and versions.old is not None and same(shape, versions.new, versions.old):
+    asked_before = versions.old is not None and same(shape, versions.new, versions.old)
+    if asked_before and (rule.policy in _FIXED or rule.once):
         return  # what is fixed can not have changed: the service shows it in another spelling
     current = rule.default if versions.current is None else versions.current
     if current is None or not same(shape, versions.new, current):
@@ -156,7 +157,7 @@ def _canonical(shape: Shape, value: Any) -> Any:
         items = [_text(_canonical(shape.member, item)) for item in value]
         return items if shape.name in _ORDERED else Counter(items)
     if shape.type_name == "timestamp":
-        return parse_timestamp(value).timestamp()
+        return parse_to_aware_datetime(value).timestamp()
     return value
 
 

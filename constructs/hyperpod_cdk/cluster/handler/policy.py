@@ -34,12 +34,14 @@ class Rule:
         removable: whether the service forgets a value that a request no longer has.
         reset: value to send in its place where leaving it out means "unchanged"; None when there is none.
         default: what an absent value means, where that is certain; None when unknown.
+        once: the service uses the value up, so that only a new one in the request is a change.
     """
 
     policy: Policy
     removable: bool = False
     reset: Any = None
     default: Any = None
+    once: bool = False
 
 
 # A group is always sent whole, so what it no longer has is gone.
@@ -134,7 +136,7 @@ TABLE: Mapping[str, Mapping[str, Rule]] = {
     "ClusterAutoPatchConfig": _parts(
         "PatchingStrategy", "PatchSchedule", "DeploymentConfig", "IdleWaitWindowInSeconds", "DrainPolicy"
     ),
-    "ClusterPatchSchedule": _parts("NextPatchDate"),
+    "ClusterPatchSchedule": {"NextPatchDate": Rule(policy=Policy.AS_PARENT, once=True)},
     "ClusterDrainPolicy": _parts("DrainTimeoutInSeconds", "OnDrainTimeout"),
     "ClusterKubernetesConfig": _parts("Labels", "Taints"),
     "ClusterKubernetesTaint": _parts("Key", "Value", "Effect"),
@@ -165,4 +167,4 @@ def rule_for(shape: str, member: str, parent: Rule) -> Rule:
     rule = TABLE[shape][member]
     if rule.policy is not Policy.AS_PARENT:
         return rule
-    return Rule(policy=parent.policy, removable=parent.policy is Policy.IN_PLACE)
+    return Rule(policy=parent.policy, removable=parent.policy is Policy.IN_PLACE, once=rule.once)
