@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 from moto.core.base_backend import BackendDict
 from moto.core.config import default_user_config
+from moto.core.model_instances import reset_model_data
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 from moto.utilities.utils import get_partition
@@ -75,6 +76,7 @@ class EmbeddedAws:
         self._file_systems: Mapping[str, Mapping[str, FileSystems]] = {}
         self._services: dict[tuple[str, str], CloudFormation] = {}
         self._services_lock = Lock()
+        self._client_sets: dict[tuple[str, str], Clients] = {}
 
     # -- for its users ---------------------------------------------------------------------------------
 
@@ -151,8 +153,8 @@ class EmbeddedAws:
     def _start(self) -> None:
         enter = self._stack.enter_context
         folder = Path(enter(tempfile.TemporaryDirectory(prefix="embedded-aws-")))
-        BackendDict.reset()
-        self._stack.callback(BackendDict.reset)
+        _forget()
+        self._stack.callback(_forget)
         # Moto's state machines call functions at this port of localhost.
         enter(patch.dict(os.environ, {"MOTO_PORT": str(self._server.port)}))
         enter(patch.dict(default_user_config, {"iam": {"load_aws_managed_policies": True}}))
@@ -192,13 +194,16 @@ class EmbeddedAws:
         return list(ec2_backends[self.account_id][self.region].describe_availability_zones())
 
     def _clients(self, account_id: str, region: str) -> Clients:
-        return Clients(
-            endpoint=self.endpoint,
-            region=region,
-            account_id=account_id,
-            credentials=_CREDENTIALS,
-            unique=_suffix,
-        )
+        key = (account_id, region)
+        if key not in self._client_sets:
+            self._client_sets[key] = Clients(
+                endpoint=self.endpoint,
+                region=region,
+                account_id=account_id,
+                credentials=_CREDENTIALS,
+                unique=_suffix,
+            )
+        return self._client_sets[key]
 
     def _cloudformation(self, account_id: str, region: str) -> CloudFormation:
         with self._services_lock:
@@ -222,6 +227,17 @@ class EmbeddedAws:
             zones=tuple(zone.name for zone in self._zones()),
             exports=exports,
         )
+
+
+def _forget() -> None:
+    """Drop all that moto holds.
+
+    Its own reset builds every backend anew first, which takes seconds for those that load data of AWS.
+    """
+    for backends in list(BackendDict._instances):
+        backends.clear()
+    BackendDict._instances.clear()
+    reset_model_data()
 
 
 def _suffix() -> str:

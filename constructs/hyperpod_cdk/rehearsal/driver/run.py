@@ -74,7 +74,7 @@ class Rehearsal:
         uri = checks.expect_new_scripts(self.aws.client, previous, cluster)
         self.stage.say(f"all groups point at {uri}; the former scripts are still there")
         with self.stage.act("destroy"):
-            self.toolkit.destroy(variant.path)
+            self.toolkit.destroy()
         self._expect_nothing_left(before, variant)
         self._expect_no_failures()
 

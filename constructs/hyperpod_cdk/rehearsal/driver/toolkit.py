@@ -30,6 +30,7 @@ class Toolkit:
     def __init__(self, *, environment: Mapping[str, str], folder: Path, stage: Stage) -> None:
         self._environment = _with_tools(environment)
         self._folder = folder
+        self._output = folder / "cdk.out"
         self._stage = stage
         self._number = 0
 
@@ -58,19 +59,20 @@ class Toolkit:
         arguments = (*self._app(config), "--require-approval", "never")
         return self._run("deploy", *arguments, may_fail=may_fail)
 
-    def destroy(self, config: Path) -> None:
-        """Destroy the stack of a configuration.
+    def destroy(self) -> None:
+        """Destroy the stack that was deployed last.
 
         Raises:
             RehearsalError: with the end of the CLI's output.
         """
-        self._run("destroy", *self._app(config), "--force")
+        # the app's output is still there, and the CLI takes it for the app
+        self._run("destroy", "--app", str(self._output), "--force")
 
     def _app(self, config: Path) -> tuple[str, ...]:
         own = Path("app.py").is_file() and Path("cdk.json").is_file()
         script = ["app.py"] if own else ["-c", "from hyperpod_cdk.app import main; main()"]
         app = shlex.join([sys.executable, *script])
-        return ("--app", app, "--context", f"config={config}", "--output", str(self._folder / "cdk.out"))
+        return ("--app", app, "--context", f"config={config}", "--output", str(self._output))
 
     def _run(self, command: str, *arguments: str, cwd: Path | None = None, may_fail: bool = False) -> bool:
         self._number += 1

@@ -90,7 +90,8 @@ class FunctionPool:
             # A layer's scripts say `python3`: ours comes first, and Node from the same folder.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
             "PYTHONPATH": os.pathsep.join(search),
-            "PYTHONDONTWRITEBYTECODE": "1",
+            # The AWS CLI of CDK's layer is compiled for another Python; once a run is often enough.
+            "PYTHONPYCACHEPREFIX": str(self._root / "bytecode"),
             "PYTHONUTF8": "1",
             "HOME": str(self._root),
             "LAMBDA_TASK_ROOT": str(package.code),
