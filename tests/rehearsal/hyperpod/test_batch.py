@@ -140,6 +140,7 @@ def test_update_while_a_node_is_replaced(
     account: Account, in_service: Create, service: HyperPodService, sagemaker: Any
 ) -> None:
     in_service()
+    service.faults.add(InsufficientCapacity(group="compute", times=1))
     sagemaker.batch_replace_cluster_nodes(ClusterName="ml", NodeIds=[compute(sagemaker)[0]["InstanceId"]])
     sagemaker.update_cluster(ClusterName="ml", InstanceGroups=[account.group("compute", count=3)])
     service.settle()

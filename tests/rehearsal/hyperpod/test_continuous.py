@@ -44,6 +44,15 @@ def test_controller_comes_first(request_: Any, service: HyperPodService, sagemak
     assert status(sagemaker) == "InService"
 
 
+def test_minimum_that_nobody_gave(request_: Any, in_service: Create) -> None:
+    groups = in_service(**request_)["InstanceGroups"]
+    assert {group["InstanceGroupName"]: group["MinCount"] for group in groups} == {
+        "compute": 0,
+        "controller": 1,
+        "login": 1,
+    }
+
+
 def test_in_service_without_compute(request_: Any, service: HyperPodService, in_service: Create) -> None:
     service.faults.add(InsufficientCapacity(group="compute"))
     described = in_service(**request_)
@@ -144,6 +153,20 @@ def test_minimum_that_is_not_met_restores_an_old_group(
     service.clock.advance(HOUR)
     assert (group_status(sagemaker, "compute"), counts(sagemaker)["compute"]) == ("Updating", (3, 5))
     service.clock.advance(2 * HOUR)
+    assert (group_status(sagemaker, "compute"), counts(sagemaker)["compute"]) == ("InService", (3, 3))
+
+
+def test_update_starts_the_wait_anew(
+    request_: Any, account: Account, service: HyperPodService, in_service: Create, sagemaker: Any
+) -> None:
+    in_service(**request_)
+    service.faults.add(InsufficientCapacity(group="compute"))
+    for count in (5, 6):
+        update = account.group("compute", count=count, MinInstanceCount=count)
+        sagemaker.update_cluster(ClusterName="ml", InstanceGroups=[update])
+        service.clock.advance(2 * HOUR)
+    assert (group_status(sagemaker, "compute"), counts(sagemaker)["compute"]) == ("Updating", (3, 6))
+    service.clock.advance(HOUR)
     assert (group_status(sagemaker, "compute"), counts(sagemaker)["compute"]) == ("InService", (3, 3))
 
 

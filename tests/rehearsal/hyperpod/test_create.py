@@ -85,7 +85,7 @@ def test_nodes_have_addresses_and_interfaces_in_the_subnet(
         for node in nodes(sagemaker)
     ]
     addresses = {node["PrivatePrimaryIp"] for node in details}
-    assert len(addresses) == 3
+    assert addresses == {"10.0.0.4", "10.0.0.5", "10.0.0.6"}  # EC2 keeps the first three for itself
     assert addresses == {interface["PrivateIpAddress"] for interface in interfaces}
     assert {interface["SubnetId"] for interface in interfaces} == {account.subnet_id}
     assert {node["Placement"]["AvailabilityZone"] for node in details} == {"us-west-2a"}
@@ -150,6 +150,14 @@ def test_no_capacity_fails_the_cluster(in_service: Create, service: HyperPodServ
     described = in_service()
     assert described["ClusterStatus"] == "Failed"
     assert "sufficient capacity to launch new ml.c5.large" in described["FailureMessage"]
+
+
+def test_first_failure_is_the_reason(account: Account, in_service: Create, service: HyperPodService) -> None:
+    service.faults.add(InsufficientCapacity())
+    groups = [account.group("first", None), account.group("second", None, InstanceType="ml.g5.xlarge")]
+    request = account.cluster(*groups)
+    del request["Orchestrator"]
+    assert "ml.c5.large" in in_service(**request)["FailureMessage"]
 
 
 def test_failed_cluster_frees_its_addresses(in_service: Create, service: HyperPodService) -> None:

@@ -103,6 +103,7 @@ def test_node_by_either_id(in_service: Create, sagemaker: Any, refused: Refused)
     node = nodes(sagemaker, IncludeNodeLogicalIds=True)[0]
     describe = sagemaker.describe_cluster_node
     by_instance = describe(ClusterName="ml", NodeId=node["InstanceId"])["NodeDetails"]
+    assert by_instance["NodeLogicalId"] == node["NodeLogicalId"]
     assert by_instance == describe(ClusterName="ml", NodeLogicalId=node["NodeLogicalId"])["NodeDetails"]
     code, message = refused(describe, ClusterName="ml")
     assert (code, "Exactly one of" in message) == ("ValidationException", True)

@@ -54,9 +54,10 @@ def test_update(
     in_service: Create, account: Account, service: HyperPodService, sagemaker: Any, refused: Refused
 ) -> None:
     in_service()
-    service.quotas = Quotas(instances_per_cluster=2)
+    service.quotas = Quotas(instances_per_cluster=1)
     groups = [account.group("compute", count=3)]
     code, _ = refused(sagemaker.update_cluster, ClusterName="ml", InstanceGroups=groups)
     assert code == "ResourceLimitExceeded"
-    sagemaker.update_cluster(ClusterName="ml", InstanceGroups=[account.group("compute", count=1)])
+    fewer_but_still_too_many = [account.group("compute", count=1)]
+    sagemaker.update_cluster(ClusterName="ml", InstanceGroups=fewer_but_still_too_many)
     assert status(sagemaker) == "Updating"

@@ -90,7 +90,7 @@ def eks_request(account: Account) -> Request:
     """A request with every member that only a cluster on Amazon EKS can have."""
     fsx = {"SizeInGiB": 1200, "PerUnitStorageThroughput": 125}
     group = account.group(
-        "workers",
+        "pool",
         None,
         KubernetesConfig={"Labels": {"a": "b"}, "Taints": [{"Key": "a", "Effect": "NoSchedule"}]},
         AutoPatchConfig={"PatchingStrategy": "WhenIdle", "PatchSchedule": {"NextPatchDate": 1800000000}},
@@ -159,7 +159,7 @@ def test_answers_of_an_eks_cluster(account: Account, service: HyperPodService, c
     call("CreateCluster", eks_request(account))
     service.settle()
     nodes = read_all(call, "k8s")
-    assert {node["InstanceGroupName"] for node in nodes} == {"workers", "restricted"}
+    assert {node["InstanceGroupName"] for node in nodes} == {"pool", "restricted"}
 
 
 def test_describes_every_member_that_it_was_given(account: Account, service: HyperPodService) -> None:

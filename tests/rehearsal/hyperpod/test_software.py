@@ -74,6 +74,7 @@ def test_batches(account: Account, in_service: Create, service: HyperPodService,
         service.clock.advance(60)
         seen.append(releases(sagemaker).count("1.1.0"))
     assert list(dict.fromkeys(seen)) == [0, 3, 4]
+    assert seen.index(4) == 26  # minutes: half, 8 for a batch, 10 in between, 8 again
     assert status(sagemaker) == "InService"
 
 

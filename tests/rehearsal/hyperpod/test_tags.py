@@ -26,6 +26,7 @@ def test_add_and_delete(sagemaker: Any, arn: str) -> None:
     answer = sagemaker.add_tags(ResourceArn=arn, Tags=added)
     assert {tag["Key"]: tag["Value"] for tag in answer["Tags"]} == tags_of(sagemaker, arn)
     assert tags_of(sagemaker, arn) == {"team": "b", "stage": "test", "new": ""}
+    assert len(answer["Tags"]) == 3
     sagemaker.delete_tags(ResourceArn=arn, TagKeys=["stage", "none"])
     assert tags_of(sagemaker, arn) == {"team": "b", "new": ""}
 

@@ -199,6 +199,10 @@ REFUSALS: dict[str, tuple[Changes, str]] = {
         lambda account: {"InstanceGroups": [account.group("compute", ThreadsPerCore=1)]},
         "ThreadsPerCore of instance group 'compute' can not be changed",
     ),
+    "capacity": (
+        lambda account: {"InstanceGroups": [account.group("compute", CapacityRequirements={"OnDemand": {}})]},
+        "CapacityRequirements of instance group 'compute' can not be changed",
+    ),
     "role": (
         lambda account: {
             "InstanceGroups": [account.group("compute", ExecutionRole="arn:aws:iam::123456789012:role/other")]

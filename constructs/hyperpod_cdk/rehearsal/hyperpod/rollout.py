@@ -62,7 +62,7 @@ class Rollout:
 
     def _node_ready(self, _node: Node) -> None:
         self._awaited -= 1
-        if not self._awaited and not self._failed:
+        if not self._awaited:
             self._remove()
 
     def _remove(self) -> None:
