@@ -24,8 +24,15 @@ SETUP_THREADS = 4
 """Nodes that run their scripts at a time."""
 DEFAULT_REGION = "us-west-2"
 FAULTS = {
-    # the file system's name never resolves: what a missing rule or a wrong DNS setting looks like on a node
-    "lifecycle": CommandFault(command="getent", exit_code=2, output=""),
+    # an upgrade that runs by itself holds the packages' lock: every mode's scripts meet it
+    "lifecycle": CommandFault(
+        command="apt-mark",
+        contains="hold",
+        exit_code=100,
+        output=(
+            "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 4242 (unattended-upgr)"
+        ),
+    ),
 }
 """What `fault` may name, and the command that then fails on every node."""
 CLUSTER_TYPE = "Custom::HyperPodCluster"
@@ -95,9 +102,14 @@ class Rehearsal:
         reasons = [e.ResourceStatusReason for e in self.aws.failures() if e.ResourceType == CLUSTER_TYPE]
         if not reasons:
             raise RehearsalError("the deployment failed, but not for the cluster: see its log")
+        reason = str(reasons[0])
         self.stage.console.print()
         self.stage.say("what the user sees, as the reason of the failed resource:", style="bold")
-        self.stage.console.print(str(reasons[0]), markup=False, highlight=False, soft_wrap=True)
+        self.stage.console.print(reason, markup=False, highlight=False, soft_wrap=True)
+        told = [line for line in reason.splitlines() if FAULTS[fault].output in line]
+        if not told:
+            raise RehearsalError(f"the reason does not say what the script met: {FAULTS[fault].output}")
+        self.stage.say(f"in one line: {told[-1]}", style="bold")
         stack = self.aws.cloudformation.find(str(variant.spec.stack_name))
         if stack.status != "ROLLBACK_COMPLETE":
             raise RehearsalError(f"the stack is {stack.status}, not ROLLBACK_COMPLETE: {stack.status_reason}")
