@@ -1,4 +1,4 @@
-"""What kind of error an AWS call ended with (field reports 13, 60, 61): by code, never by the text."""
+"""The kinds of errors of AWS calls (field reports 13, 60, 61): by code, but for roles that are not ready."""
 
 from collections.abc import Callable
 

@@ -1,6 +1,7 @@
 """The API model that ships with the handler (field reports 22, 50)."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StructureShape
@@ -81,6 +82,13 @@ def test_22_a_maximal_request_passes_the_validation_of_the_shipped_model(aws: Aw
     with Stubber(aws.sagemaker) as stubber:
         stubber.add_response("create_cluster", {"ClusterArn": arn}, REQUEST)
         assert aws.sagemaker.create_cluster(**REQUEST)["ClusterArn"] == arn
+
+
+def test_a_real_request_goes_through_too(aws: Aws) -> None:
+    """The request of the service's own guide, with four groups."""
+    path = Path(__file__).parents[1] / "unit" / "cluster" / "reference_request.json"
+    request = json.loads(path.read_text(encoding="utf-8"))
+    assert desired_of(stringified(properties(request)), aws).request == request
 
 
 def test_walking_meets_every_member_once() -> None:
