@@ -294,3 +294,16 @@ def test_a_cluster_of_ours_that_can_not_become_the_one_asked_for_is_left_as_it_i
     assert "InstanceGroups[compute].InstanceType" in response.reason
     assert calls.mutating == []
     assert set(service.clusters) == {"ml"}
+
+
+def test_46_a_name_in_use_by_what_can_not_be_seen_is_left_alone(
+    stack: Stack, aws: Aws, monkeypatch: pytest.MonkeyPatch, calls: Calls
+) -> None:
+    def taken(**arguments: Any) -> None:
+        raise aws.sagemaker.exceptions.ResourceInUse({"Error": {"Code": "ResourceInUse"}}, "CreateCluster")
+
+    monkeypatch.setattr(aws.sagemaker, "create_cluster", taken)
+    response = stack.create(REQUEST)
+    assert "in use, but no such cluster can be seen" in response.reason
+    assert response.physical_id == FAILED_CREATE
+    assert calls.mutating == []

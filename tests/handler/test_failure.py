@@ -14,7 +14,6 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     HyperPodService,
     InsufficientCapacity,
     LifecycleFailure,
-    NodeSetupResult,
     Throttle,
 )
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
@@ -88,22 +87,6 @@ def test_49_a_success_is_small_whatever_the_size(stack: Stack, service: HyperPod
     response = stack.create(cluster(group("controller", "Controller"), *groups, ClusterName="c" * 63))
     assert response.ok, response.reason
     assert size(json.dumps(response.data)) < 600
-
-
-def test_a_node_that_failed_is_named(aws: Aws, service: HyperPodService) -> None:
-    """Continuous: the cluster lives on with a node in Failure."""
-    service.node_setup = lambda node: NodeSetupResult(
-        exit_code=int(node.group_name == "compute"), log_lines=LINES
-    )
-    aws.sagemaker.create_cluster(**cluster(continuous=True))
-    service.clock.advance(900)
-    live = find(aws, "ml")
-    assert live is not None
-    nodes = aws.sagemaker.list_cluster_nodes(ClusterName="ml")["ClusterNodeSummaries"]
-    failed = [node for node in nodes if node["InstanceStatus"]["Status"] == "Failure"]
-    reason = explain(aws, live, "headline")
-    assert bool(failed) == ("of instance group compute: Failure" in reason)
-    assert LINES[-1] in reason
 
 
 @pytest.mark.parametrize(

@@ -217,3 +217,16 @@ def test_what_had_to_wait_and_can_not_be_sent_fails(made: Stack, service: HyperP
     wrong: Request = {**event, "ResourceProperties": properties(other)}
     with pytest.raises(index.CustomResourceError, match="InstanceType can not change"):
         index.is_complete(wrong)
+
+
+def test_47_a_busy_cluster_of_a_failed_replacement_is_asked_until_it_goes(
+    made: Stack, service: HyperPodService
+) -> None:
+    """CloudFormation went back to the old id while the new cluster was still being made."""
+    renamed = properties(changed(REQUEST, lambda copied: copied.update(ClusterName="ml-2")))
+    index.on_event(made.event("Update", renamed, properties(REQUEST), "ml"))
+    assert service.clusters["ml-2"].status is ClusterStatus.CREATING
+    back = made.roll_back(renamed, "ml")
+    assert back.ok, back.reason
+    service.settle()
+    assert set(service.clusters) == {"ml"}

@@ -165,3 +165,9 @@ def test_43_also_when_the_cluster_can_not_be_seen(made: Stack, service: HyperPod
     service.faults.add(Throttle(times=None))
     with pytest.raises(index.CustomResourceError, match="can not be seen"):
         poll(made, "Update", minutes=54)
+
+
+def test_43_also_when_only_interfaces_are_left(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handler.wait.lingers", lambda *_, **__: True)
+    with pytest.raises(index.CustomResourceError, match="network interfaces still hold its security groups"):
+        poll(stack, "Delete", minutes=54)

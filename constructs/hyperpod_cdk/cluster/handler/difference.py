@@ -151,8 +151,6 @@ def _covers(shape: Shape, wanted: Any, shown: Any) -> bool:
 
 
 def _canonical(shape: Shape, value: Any) -> Any:
-    if value is None:
-        return None
     if isinstance(shape, ListShape):
         items = [_text(_canonical(shape.member, item)) for item in value]
         return items if shape.name in _ORDERED else Counter(items)

@@ -57,10 +57,8 @@ def _arguments(path: str, members: Mapping[str, Any], desired: Desired) -> dict[
 
 def _scheduled(name: str, desired: Desired) -> Mapping[str, Any] | None:
     """The rolling policy that the group has for its scheduled updates holds for this one too."""
-    for group in desired.request.get("InstanceGroups", ()):
-        if group["InstanceGroupName"] == name:
-            deployment: Mapping[str, Any] | None = group.get("ScheduledUpdateConfig", {}).get(
-                "DeploymentConfig"
-            )
-            return deployment
-    return None
+    groups = {group["InstanceGroupName"]: group for group in desired.request.get("InstanceGroups", ())}
+    deployment: Mapping[str, Any] | None = (
+        groups[name].get("ScheduledUpdateConfig", {}).get("DeploymentConfig")
+    )
+    return deployment
