@@ -12,7 +12,7 @@ from hyperpod_cdk.service.shapes import shape
 from hyperpod_cdk.service.sources import API
 from hyperpod_cdk.spec import HyperPodSpec
 
-_TAGS = 48
+_TAGS = 46
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
 
@@ -41,7 +41,7 @@ def stack_name_and_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP102",
         title="more tags than fit",
-        why="a cluster has at most 50 tags, and two of them record which stack owns it",
+        why="a cluster has at most 50 tags, and four of them are the custom resource's own",
         fix="remove tags; those at the top and those of the cluster count together",
         source=f"{API}API_CreateCluster.html",
     )

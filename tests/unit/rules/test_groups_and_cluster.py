@@ -39,7 +39,7 @@ THERE = Network(
 )
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large-models"
 CHECKS = (DeepHealthCheck.INSTANCE_STRESS,)
-TAGS_48 = {f"Tag{number}": "x" for number in range(48)}
+TAGS_46 = {f"Tag{number}": "x" for number in range(46)}
 
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     # the API's own limits
@@ -106,9 +106,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP101", {"stack_name": TEXT_TOKEN, "region": TEXT_TOKEN}, []),
     ("HP101", {"region": "us-gov-west-1"}, []),
     ("HP101", {"region": "Oregon"}, ["region"]),
-    ("HP102", {"cluster.tags": TAGS_48}, []),
-    ("HP102", {"cluster.tags": TAGS_48, "tags": {"Tag0": "y"}}, []),
-    ("HP102", {"cluster.tags": TAGS_48, "tags": {"Another": "y"}}, ["cluster.tags"]),
+    ("HP102", {"cluster.tags": TAGS_46}, []),
+    ("HP102", {"cluster.tags": TAGS_46, "tags": {"Tag0": "y"}}, []),
+    ("HP102", {"cluster.tags": TAGS_46, "tags": {"Another": "y"}}, ["cluster.tags"]),
     ("HP102", {"cluster.tags": {TEXT_TOKEN: TEXT_TOKEN}}, []),
     ("HP103", {"tags": {"Projekt/Größe": "ä 1+1=2 @home"}}, []),
     ("HP103", {"tags": {"aws:x": "y"}}, ['tags["aws:x"]']),
