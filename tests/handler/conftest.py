@@ -42,9 +42,12 @@ class Calls:
 _calls = Calls()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def clients(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
-    """The handler's clients, as in Lambda: they speak the model that ships with the handler."""
+    """The handler's clients, as in Lambda: they speak the model that ships with the handler.
+
+    Emulated for a module at a time: to leave moto on would hand what lies in it to other folders' tests.
+    """
     models = tmp_path_factory.mktemp("models")
     model = models / "sagemaker" / API_VERSION / "service-2.json"
     model.parent.mkdir(parents=True)

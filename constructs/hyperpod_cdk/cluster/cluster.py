@@ -121,7 +121,12 @@ class HyperPodCluster(ClusterBase):
             "Resource",
             service_token=self.provider.service_token,
             resource_type=RESOURCE_TYPE,
-            properties={"Format": _FORMAT, "Request": self.request},
+            properties={
+                "Format": _FORMAT,
+                "Request": self.request,
+                # the request of a legacy cluster does not tell which group it is
+                "ControllerGroup": _controller_group(cluster),
+            },
         )
         self.resource.node.add_dependency(
             self.provider,
@@ -265,6 +270,17 @@ class HyperPodCluster(ClusterBase):
         return VpcPlacement(
             subnet_ids=[subnet.subnet_id for subnet in subnets], security_group_ids=security_group_ids
         )
+
+
+def _controller_group(cluster: Cluster) -> str | None:
+    return next(
+        (
+            group.instance_group_name
+            for group in cluster.instance_groups
+            if group.slurm_config and group.slurm_config.node_type is NodeType.CONTROLLER
+        ),
+        None,
+    )
 
 
 def _as_spec(cluster: Cluster, network: IHyperPodNetwork, lifecycle: Lifecycle) -> HyperPodSpec:

@@ -65,4 +65,4 @@ class Cluster:
     node_recovery: NodeRecovery | None = NodeRecovery.AUTOMATIC
     """None: leave it to the service."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """At most 48: two of the service's 50 record who owns the cluster."""
+    """At most 46: four of the service's 50 are kept for who owns the cluster and what it waits for."""
