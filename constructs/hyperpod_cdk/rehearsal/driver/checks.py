@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError
-from hyperpod_cdk.rehearsal.driver.variants import ADDED_SCRIPT, Variant
+from hyperpod_cdk.rehearsal.driver.variants import Variant
 
 PATIENCE_SECONDS = 20.0
 """Real seconds for nodes that come up after the cluster is in service, as with Continuous provisioning."""
@@ -83,13 +83,16 @@ def expect_cluster(client: Callable[[str], Any], variant: Variant, name: str) ->
     return cluster
 
 
-def expect_new_scripts(client: Callable[[str], Any], before: ClusterView, after: ClusterView) -> str:
+def expect_new_scripts(
+    client: Callable[[str], Any], before: ClusterView, after: ClusterView, *, added: str | None
+) -> str:
     """Require that a cluster points at new scripts, and that the old ones are still there.
 
     Args:
         client: gives a client of a service.
         before: the cluster before the change of the scripts.
         after: the cluster after it.
+        added: a file that is only with the new scripts; None to look for no file.
 
     Returns:
         Where the new scripts lie.
@@ -101,10 +104,10 @@ def expect_new_scripts(client: Callable[[str], Any], before: ClusterView, after:
     if old & new:
         raise RehearsalError(f"groups still point at the old scripts: {', '.join(sorted(old & new))}")
     for uri in new:
-        if f"extra/{ADDED_SCRIPT}" not in _files(client("s3"), uri):
-            raise RehearsalError(f"extra/{ADDED_SCRIPT} is not in {uri}")
+        if added is not None and added not in _files(client("s3"), uri):
+            raise RehearsalError(f"{added} is not in {uri}")
     for uri in old:
-        if "config.json" not in _files(client("s3"), uri):
+        if not _files(client("s3"), uri):
             raise RehearsalError(f"{uri} was emptied, and nodes may still be replaced from it")
     return ", ".join(sorted(new))
 

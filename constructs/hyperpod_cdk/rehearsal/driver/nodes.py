@@ -9,7 +9,8 @@ from hyperpod_cdk.rehearsal.hyperpod import NodeSetup, NodeSetupResult, find_scr
 from hyperpod_cdk.rehearsal.node import CommandFault, run_node
 
 HOOKS = ("on_create.sh", "on_init_complete.sh")
-"""The scripts of this library; others are only looked for."""
+CONFIG = "config.json"
+"""Lies beside the scripts of this library; others are only looked for, since they may do anything."""
 _ENVIRONMENT = {
     # waits for DNS and the like end a hundred times sooner
     "HYPERPOD_CDK_TIME_SCALE": "0.01",
@@ -40,8 +41,11 @@ class RealNodes:
         missing = find_script(node)
         if missing.exit_code or node.script not in HOOKS:
             return missing
+        scripts = self._download(node.source_s3_uri)
+        if not (scripts / CONFIG).is_file():
+            return missing
         exit_code, lines = run_node(
-            self._download(node.source_s3_uri),
+            scripts,
             self._folder / "roots" / node.instance_id,
             node.resource_config,
             hook=node.script.removesuffix(".sh"),

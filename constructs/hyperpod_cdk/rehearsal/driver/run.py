@@ -14,8 +14,10 @@ from hyperpod_cdk.rehearsal.driver.leftovers import Inventory, inventory, leftov
 from hyperpod_cdk.rehearsal.driver.nodes import RealNodes
 from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError, Stage
 from hyperpod_cdk.rehearsal.driver.show import show_cluster, show_leftovers
+from hyperpod_cdk.rehearsal.driver.standins import provide, provide_scripts
 from hyperpod_cdk.rehearsal.driver.toolkit import Toolkit
 from hyperpod_cdk.rehearsal.driver.variants import Variant, Variants
+from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.rehearsal.node import CommandFault
 
 SPEED = 240.0
@@ -76,9 +78,11 @@ class Rehearsal:
             return
         for changed in self.variants.changes():
             with self.stage.act(changed.title):
+                provide_scripts(changed.spec, self._account)
                 self.toolkit.deploy(changed.path)
                 previous, cluster, variant = cluster, self._expect(changed), changed
-        uri = checks.expect_new_scripts(self.aws.client, previous, cluster)
+        added = self.variants.added_script
+        uri = checks.expect_new_scripts(self.aws.client, previous, cluster, added=added)
         self.stage.say(f"all groups point at {uri}; the former scripts are still there")
         with self.stage.act("destroy"):
             self.toolkit.destroy()
@@ -115,11 +119,17 @@ class Rehearsal:
             raise RehearsalError(f"the stack is {stack.status}, not ROLLBACK_COMPLETE: {stack.status_reason}")
         self._expect_nothing_left(before, variant)
 
+    @property
+    def _account(self) -> Account:
+        return Account(self.aws.account_id, self.aws.region)
+
     # -- the acts --------------------------------------------------------------------------------------
 
     def _bootstrap(self) -> Inventory:
         with self.stage.act(f"cdk bootstrap aws://{self.aws.account_id}/{self.aws.region}"):
             self.toolkit.bootstrap(self.aws.account_id, self.aws.region)
+            for item in provide(self.variants.first.spec, self._account):
+                self.stage.say(f"stands in for yours: {item}", style="dim")
         return inventory(self.aws.client)
 
     def _expect(self, variant: Variant) -> checks.ClusterView:

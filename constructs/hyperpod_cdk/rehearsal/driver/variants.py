@@ -63,17 +63,24 @@ class Variants:
         if spec.lifecycle.extra_files:
             lifecycle["extra_files"] = spec.lifecycle.extra_files
         self._group = _compute_group(spec)
+        self._brings_scripts = all(group.life_cycle_config for group in spec.cluster.instance_groups)
 
     def changes(self) -> list[Variant]:
         """Scale a group up, add one, remove it, change a script; the last may also be destroyed."""
         name = self._group.instance_group_name
         count = self._group.instance_count
+        scripts = f"add {self.added_script}" if self.added_script else "point at another prefix"
         return [
             self._changed(f"scale group {name} up, from {count} to {count + 1}", self._scale),
             self._changed(f"add group {ADDED_GROUP}", self._add_group),
             self._changed(f"remove group {ADDED_GROUP}", self._remove_group),
-            self._changed(f"change the lifecycle scripts: add extra/{ADDED_SCRIPT}", self._add_script),
+            self._changed(f"change the lifecycle scripts: {scripts}", self._add_script),
         ]
+
+    @property
+    def added_script(self) -> str | None:
+        """The script that the last change adds to those deployed; None when the user's own are used."""
+        return None if self._brings_scripts else f"extra/{ADDED_SCRIPT}"
 
     def _changed(self, title: str, change: Callable[[Document], None]) -> Variant:
         change(self._document)
@@ -109,6 +116,13 @@ class Variants:
         groups[:] = [group for group in groups if group["instance_group_name"] != ADDED_GROUP]
 
     def _add_script(self, document: Document) -> None:
+        # the last change is also what a user deploys before destroying a protected stack
+        document["termination_protection"] = False
+        if self._brings_scripts:
+            for group in self._groups(document):
+                config = group["life_cycle_config"]
+                config["source_s3_uri"] = config["source_s3_uri"].rstrip("/") + "-2/"
+            return
         folder = self._folder / "extra"
         before = document["lifecycle"].get("extra_files")
         if before:
@@ -117,8 +131,6 @@ class Variants:
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_text(_SCRIPT, encoding="utf-8")
         document["lifecycle"]["extra_files"] = str(folder)
-        # the last change is also what a user deploys before destroying a protected stack
-        document["termination_protection"] = False
 
 
 def _compute_group(spec: HyperPodSpec) -> InstanceGroup:
