@@ -24,9 +24,9 @@ def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None
     Returns:
         Exit code: 0 when everything was as it should be, 1 when not, 2 for wrong input, 130 after Ctrl-C.
     """
-    from hyperpod_cdk.config import ConfigError, read
-    from hyperpod_cdk.rehearsal.driver.run import FAULTS, run
-    from hyperpod_cdk.rules import check, errors
+    from hyperpod_cdk.config import ConfigError, read  # noqa: PLC0415
+    from hyperpod_cdk.rehearsal.driver.run import FAULTS, run  # noqa: PLC0415
+    from hyperpod_cdk.rules import check, errors  # noqa: PLC0415
 
     if fault is not None and fault not in FAULTS:
         return _refuse(f"no fault is called {fault}; there is: {', '.join(sorted(FAULTS))}")

@@ -1,5 +1,5 @@
 """An AWS account inside the process, complete enough for the real CDK CLI to deploy to."""
 
-from .embedded import EmbeddedAws
+from hyperpod_cdk.rehearsal.aws.embedded import EmbeddedAws
 
 __all__ = ["EmbeddedAws"]

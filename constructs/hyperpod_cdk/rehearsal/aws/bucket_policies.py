@@ -28,8 +28,8 @@ def _permission(bucket: FakeBucket, action: str, resource: str) -> Any:
 def bucket_policies_as_in_s3() -> Iterator[None]:
     """Let moto leave out statements that it can not judge, and permissions that S3 does not ask for.
 
-    S3 takes a bucket as the target of access logs before its policy lets the logging service write: the policy
-    that CDK writes names the source bucket, so it can only come after.
+    S3 takes a bucket as the target of access logs before its policy lets the logging service write: the
+    policy that CDK writes names the source bucket, so it can only come after.
     """
     with (
         patch.object(FakeBucket, "get_permission", _permission),

@@ -21,19 +21,19 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 from moto.utilities.utils import get_partition
 
-from .bucket_policies import bucket_policies_as_in_s3
-from .filesystems import FileSystems, file_systems_served
-from .functions.pool import FunctionPool, functions_run_in
-from .resources.base import Clients
-from .resources.custom import CustomResources
-from .resources.registry import Registry
-from .server import LoopbackServer
-from .stacks.api import cloudformation_served_by
-from .stacks.operation import Environment
-from .stacks.records import Event
-from .stacks.service import CloudFormation
-from .step_functions import state_machines_execute
-from .trail import trail_is_empty
+from hyperpod_cdk.rehearsal.aws.bucket_policies import bucket_policies_as_in_s3
+from hyperpod_cdk.rehearsal.aws.filesystems import FileSystems, file_systems_served
+from hyperpod_cdk.rehearsal.aws.functions.pool import FunctionPool, functions_run_in
+from hyperpod_cdk.rehearsal.aws.resources.base import Clients
+from hyperpod_cdk.rehearsal.aws.resources.custom import CustomResources
+from hyperpod_cdk.rehearsal.aws.resources.registry import Registry
+from hyperpod_cdk.rehearsal.aws.server import LoopbackServer
+from hyperpod_cdk.rehearsal.aws.stacks.api import cloudformation_served_by
+from hyperpod_cdk.rehearsal.aws.stacks.operation import Environment
+from hyperpod_cdk.rehearsal.aws.stacks.records import Event
+from hyperpod_cdk.rehearsal.aws.stacks.service import CloudFormation
+from hyperpod_cdk.rehearsal.aws.step_functions import state_machines_execute
+from hyperpod_cdk.rehearsal.aws.trail import trail_is_empty
 
 #: Any will do: moto tells accounts apart by the role that was assumed, not by the key.
 _CREDENTIALS = {"aws_access_key_id": "EMBEDDEDAWS", "aws_secret_access_key": "embedded-aws"}
@@ -46,14 +46,17 @@ class EmbeddedAws:
 
     Moto keeps its resources in the process, so there is one at a time; it starts empty.
 
-    :param region: The Region that stacks are deployed to.
-    :param account_id: The account.
-    :param speed: How much faster than real time the waits of state machines and custom resources pass.
-    :param node_modules: Where npm put the packages that Lambda's Node.js runtime brings along
-        (``@aws-sdk/client-lambda``, ``@aws-sdk/client-sfn``); None looks in the
-        working directory and its parents.
-    :param extensions: Called once before moto's application starts, to extend moto's services.
-    :raises RuntimeError: When another one runs in this process.
+    Args:
+        region: The Region that stacks are deployed to.
+        account_id: The account.
+        speed: How much faster than real time the waits of state machines and custom resources pass.
+        node_modules: Where npm put the packages that Lambda's Node.js runtime brings along
+            (``@aws-sdk/client-lambda``, ``@aws-sdk/client-sfn``); None looks in the working directory and
+            its parents.
+        extensions: Called once before moto's application starts, to extend moto's services.
+
+    Raises:
+        RuntimeError: When another one runs in this process.
     """
 
     def __init__(
@@ -115,7 +118,8 @@ class EmbeddedAws:
     def client(self, service: str) -> Any:
         """Give a boto3 client of the embedded AWS.
 
-        :param service: The service's name in boto3.
+        Args:
+            service: The service's name in boto3.
         """
         return self._clients(self.account_id, self.region).client(service)
 
@@ -234,9 +238,10 @@ def _forget() -> None:
 
     Its own reset builds every backend anew first, which takes seconds for those that load data of AWS.
     """
-    for backends in list(BackendDict._instances):
+    instances: list[BackendDict[Any]] = vars(BackendDict)["_instances"]
+    for backends in instances:
         backends.clear()
-    BackendDict._instances.clear()
+    instances.clear()
     reset_model_data()
 
 

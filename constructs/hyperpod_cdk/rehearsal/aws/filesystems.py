@@ -43,8 +43,9 @@ class FsxError(ServiceException):
 class FileSystems:
     """File systems and data repository associations of one account and Region.
 
-    :param account_id: The account.
-    :param region: The Region.
+    Args:
+        account_id: The account.
+        region: The Region.
     """
 
     def __init__(self, account_id: str, region: str) -> None:
@@ -56,7 +57,8 @@ class FileSystems:
     def create(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Create a file system that is available at once, with its network interfaces.
 
-        :param request: The parameters of CreateFileSystem.
+        Args:
+            request: The parameters of CreateFileSystem.
         """
         kind, ec2 = request["FileSystemType"], ec2_backends[self._account_id][self._region]
         fs_id = f"fs-{secrets.token_hex(9)[:17]}"
@@ -92,7 +94,8 @@ class FileSystems:
     def find(self, fs_id: str) -> dict[str, Any]:
         """Give a file system.
 
-        :raises FsxError: When there is none.
+        Raises:
+            FsxError: When there is none.
         """
         if fs_id not in self.file_systems:
             raise FsxError("FileSystemNotFound", f"File system '{fs_id}' does not exist.")
@@ -101,7 +104,8 @@ class FileSystems:
     def update(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Change a file system at once.
 
-        :param request: The parameters of UpdateFileSystem.
+        Args:
+            request: The parameters of UpdateFileSystem.
         """
         file_system = self.find(request["FileSystemId"])
         name = _CONFIGURATIONS[file_system["FileSystemType"]]
@@ -122,7 +126,8 @@ class FileSystems:
     def associate(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Create a data repository association that is available at once.
 
-        :param request: The parameters of CreateDataRepositoryAssociation.
+        Args:
+            request: The parameters of CreateDataRepositoryAssociation.
         """
         file_system = self.find(request["FileSystemId"])
         if file_system["FileSystemType"] != "LUSTRE":
@@ -149,7 +154,8 @@ class FileSystems:
     def association(self, dra_id: str) -> dict[str, Any]:
         """Give a data repository association.
 
-        :raises FsxError: When there is none.
+        Raises:
+            FsxError: When there is none.
         """
         if dra_id not in self.associations:
             raise FsxError("DataRepositoryAssociationNotFound", f"Association '{dra_id}' does not exist.")

@@ -32,8 +32,9 @@ class _QuietHandler(MotoRequestHandler):
 class LoopbackServer:
     """A threaded web server on 127.0.0.1.
 
-    :param route: Asked first about every ``PUT``; moto gets what it does not answer. Custom resources
-        answer CloudFormation with a ``PUT`` that no AWS service of moto's knows.
+    Args:
+        route: Asked first about every ``PUT``; moto gets what it does not answer. Custom resources answer
+            CloudFormation with a ``PUT`` that no AWS service of moto's knows.
     """
 
     def __init__(self, *, route: Route) -> None:

@@ -19,8 +19,9 @@ from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 def state_machines_execute(*, speed: float) -> Iterator[None]:
     """Let moto execute state machines instead of only recording that they were started.
 
-    :param speed: How much faster than real time a Retry waits; 10 turns an interval of 10 s into 1 s. The
-        number of attempts stays as declared.
+    Args:
+        speed: How much faster than real time a Retry waits; 10 turns an interval of 10 s into 1 s. The
+            number of attempts stays as declared.
     """
     start = StepFunctionsParserBackend.start_execution
 

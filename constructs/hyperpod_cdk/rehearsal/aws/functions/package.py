@@ -25,8 +25,9 @@ _LAMBDA_PYTHON = b"#!/var/lang/bin/python"
 class Package:
     """Unpacked code.
 
-    :param code: The folder that stands for /var/task.
-    :param layers: The folder that stands for /opt; None for a function without layers.
+    Args:
+        code: The folder that stands for /var/task.
+        layers: The folder that stands for /opt; None for a function without layers.
     """
 
     code: Path
@@ -43,9 +44,10 @@ class Package:
 class PackageStore:
     """Unpacks each archive once, under a name made from its content.
 
-    :param root: A folder of its own; whoever made it removes it.
-    :param node_modules: Node packages that Lambda's Node.js runtime brings along (the AWS SDK), linked beside
-        the code of every function; None where there are none.
+    Args:
+        root: A folder of its own; whoever made it removes it.
+        node_modules: Node packages that Lambda's Node.js runtime brings along (the AWS SDK), linked beside
+            the code of every function; None where there are none.
     """
 
     def __init__(self, root: Path, *, node_modules: Path | None) -> None:

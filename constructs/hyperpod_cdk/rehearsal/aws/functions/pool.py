@@ -17,16 +17,17 @@ from unittest.mock import patch
 from moto.awslambda.models import LambdaBackend, LambdaFunction
 from moto.awslambda.utils import get_backend
 
-from .package import Package, PackageStore
-from .process import FunctionProcess, Outcome
+from hyperpod_cdk.rehearsal.aws.functions.package import Package, PackageStore
+from hyperpod_cdk.rehearsal.aws.functions.process import FunctionProcess, Outcome
 
 
 class FunctionPool:
     """Runs Lambda functions of moto as local processes, and keeps the processes warm.
 
-    :param root: An empty folder for unpacked code and logs.
-    :param environment: What every function finds in its environment: endpoint, credentials, Region.
-    :param node_modules: Node packages that Lambda's Node.js runtime brings along; None where there are none.
+    Args:
+        root: An empty folder for unpacked code and logs.
+        environment: What every function finds in its environment: endpoint, credentials, Region.
+        node_modules: Node packages that Lambda's Node.js runtime brings along; None where there are none.
     """
 
     def __init__(self, root: Path, *, environment: Mapping[str, str], node_modules: Path | None) -> None:
@@ -42,8 +43,9 @@ class FunctionPool:
     def invoke(self, function: LambdaFunction, event: Any) -> Outcome:
         """Run a function once and wait for it.
 
-        :param function: The function as moto keeps it.
-        :param event: The event, as plain JSON data.
+        Args:
+            function: The function as moto keeps it.
+            event: The event, as plain JSON data.
         """
         key = _fingerprint(function)
         with self._lock:
@@ -121,7 +123,8 @@ def _keep_log(function: LambdaFunction, log: str) -> None:
 def functions_run_in(pool: FunctionPool) -> Iterator[None]:
     """Let moto's Lambda invoke through a pool; moto itself would ask Docker.
 
-    :param pool: The pool that runs the functions.
+    Args:
+        pool: The pool that runs the functions.
     """
 
     def invoke(self: LambdaBackend, name: str, qualifier: str | None, body: Any, *rest: Any) -> bytes:

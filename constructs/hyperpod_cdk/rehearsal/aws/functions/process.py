@@ -23,9 +23,10 @@ _HERE = Path(__file__).parent
 class Outcome:
     """What an invocation came to.
 
-    :param payload: The handler's result, or Lambda's error object.
-    :param failed: Whether `payload` is an error object (Lambda's ``FunctionError``).
-    :param log: What the function printed.
+    Args:
+        payload: The handler's result, or Lambda's error object.
+        failed: Whether `payload` is an error object (Lambda's ``FunctionError``).
+        log: What the function printed.
     """
 
     payload: Any
@@ -48,11 +49,12 @@ def _command(runtime: str) -> list[str]:
 class FunctionProcess:
     """A process that serves one invocation at a time.
 
-    :param runtime: Lambda's name of the runtime, such as ``python3.13`` or ``nodejs22.x``.
-    :param handler: The handler, in the runtime's own notation.
-    :param environment: The process's whole environment.
-    :param folder: The working directory.
-    :param log: The file that takes what the function prints.
+    Args:
+        runtime: Lambda's name of the runtime, such as ``python3.13`` or ``nodejs22.x``.
+        handler: The handler, in the runtime's own notation.
+        environment: The process's whole environment.
+        folder: The working directory.
+        log: The file that takes what the function prints.
     """
 
     def __init__(
@@ -84,9 +86,10 @@ class FunctionProcess:
     def invoke(self, event: Any, *, arn: str, timeout_seconds: float) -> Outcome:
         """Run the handler once.
 
-        :param event: The event, as plain JSON data.
-        :param arn: The function's ARN.
-        :param timeout_seconds: The function's time limit; the process is killed when it is over.
+        Args:
+            event: The event, as plain JSON data.
+            arn: The function's ARN.
+            timeout_seconds: The function's time limit; the process is killed when it is over.
         """
         printed = self._log.stat().st_size
         request_id = str(uuid.uuid4())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .base import Call, Created, ResourceError, known
+from hyperpod_cdk.rehearsal.aws.resources.base import Call, Created, ResourceError, known
 
 #: Further calls on a resource that exists: (operation, what the creation answered).
 Step = Callable[[Call, Any], None]
@@ -16,20 +16,21 @@ Step = Callable[[Call, Any], None]
 class ApiType:
     """A resource type whose properties are, by and large, the parameters of an AWS call.
 
-    :param service: The service's name in boto3.
-    :param create: The creating method's name in boto3.
-    :param identifier: Where the answer holds what Ref gives, such as ``Vpc.VpcId``.
-    :param delete_with: Deleting method and its parameter that takes the physical id.
-    :param properties: Properties handed on, under the name of the parameter.
-    :param fixed: Further parameters of the creating call.
-    :param tagged: The resource type in EC2's tag specifications; empty where tags go another way.
-    :param attributes: Where the answer holds what Fn::GetAtt gives, by attribute.
-    :param handled: Properties that `finish` and `change` see to.
-    :param without_effect: Properties that change nothing anybody can see here.
-    :param finish: Calls after the creation.
-    :param change: Calls that change the resource in place, and the properties for which they do. A change
-        of any other property replaces the resource.
-    :param remove: Deletes the resource where one call does not.
+    Args:
+        service: The service's name in boto3.
+        create: The creating method's name in boto3.
+        identifier: Where the answer holds what Ref gives, such as ``Vpc.VpcId``.
+        delete_with: Deleting method and its parameter that takes the physical id.
+        properties: Properties handed on, under the name of the parameter.
+        fixed: Further parameters of the creating call.
+        tagged: The resource type in EC2's tag specifications; empty where tags go another way.
+        attributes: Where the answer holds what Fn::GetAtt gives, by attribute.
+        handled: Properties that `finish` and `change` see to.
+        without_effect: Properties that change nothing anybody can see here.
+        finish: Calls after the creation.
+        change: Calls that change the resource in place, and the properties for which they do. A change of
+            any other property replaces the resource.
+        remove: Deletes the resource where one call does not.
     """
 
     service: str

@@ -18,8 +18,9 @@ Properties = Mapping[str, Any]
 class ResourceError(Exception):
     """A resource could not be created, changed or deleted; the text is what the stack's events say.
 
-    :param message: Why.
-    :param physical_id: What exists nevertheless, and must be deleted when the stack rolls back.
+    Args:
+        message: Why.
+        physical_id: What exists nevertheless, and must be deleted when the stack rolls back.
     """
 
     def __init__(self, message: str, *, physical_id: str = "") -> None:
@@ -35,8 +36,9 @@ class UnsupportedResourceError(ResourceError):
 class Created:
     """A resource that exists.
 
-    :param physical_id: What Ref gives.
-    :param attributes: What Fn::GetAtt gives, by attribute name.
+    Args:
+        physical_id: What Ref gives.
+        attributes: What Fn::GetAtt gives, by attribute name.
     """
 
     physical_id: str
@@ -47,14 +49,15 @@ class Created:
 class Call:
     """One operation on one resource.
 
-    :param aws: Clients of the embedded AWS.
-    :param type: The resource type, such as ``AWS::EC2::VPC``.
-    :param logical_id: The resource's name in the template.
-    :param stack_name: The stack's name.
-    :param stack_id: The stack's ARN.
-    :param properties: The properties, every intrinsic function evaluated.
-    :param existing: What exists; None while creating.
-    :param old_properties: The properties before an update.
+    Args:
+        aws: Clients of the embedded AWS.
+        type: The resource type, such as ``AWS::EC2::VPC``.
+        logical_id: The resource's name in the template.
+        stack_name: The stack's name.
+        stack_id: The stack's ARN.
+        properties: The properties, every intrinsic function evaluated.
+        existing: What exists; None while creating.
+        old_properties: The properties before an update.
     """
 
     aws: Clients
@@ -70,7 +73,8 @@ class Call:
     def physical_id(self) -> str:
         """What Ref gives.
 
-        :raises ResourceError: When nothing exists yet.
+        Raises:
+            ResourceError: When nothing exists yet.
         """
         return self.created.physical_id
 
@@ -78,7 +82,8 @@ class Call:
     def created(self) -> Created:
         """What exists.
 
-        :raises ResourceError: When nothing exists yet.
+        Raises:
+            ResourceError: When nothing exists yet.
         """
         if self.existing is None:
             raise ResourceError(f"{self.logical_id} does not exist")
@@ -92,7 +97,8 @@ class Call:
     def name(self, *, limit: int = 64) -> str:
         """Make a name up as CloudFormation does: stack, logical id, random suffix.
 
-        :param limit: The longest name that the service takes.
+        Args:
+            limit: The longest name that the service takes.
         """
         tail = f"-{self.suffix}"
         return f"{self.stack_name}-{self.logical_id}"[: limit - len(tail)] + tail
@@ -124,11 +130,12 @@ class ResourceType(Protocol):
 class Clients:
     """Clients of the embedded AWS, one a service.
 
-    :param endpoint: Where the embedded AWS listens.
-    :param region: The Region.
-    :param account_id: The account.
-    :param credentials: Arguments of `boto3.client` that carry the credentials.
-    :param unique: Gives a fresh suffix for names.
+    Args:
+        endpoint: Where the embedded AWS listens.
+        region: The Region.
+        account_id: The account.
+        credentials: Arguments of `boto3.client` that carry the credentials.
+        unique: Gives a fresh suffix for names.
     """
 
     def __init__(
@@ -155,7 +162,8 @@ class Clients:
     def client(self, service: str) -> Any:
         """Give the boto3 client of a service.
 
-        :param service: Its name in boto3, such as ``ec2``.
+        Args:
+            service: Its name in boto3, such as ``ec2``.
         """
         with self._lock:
             if service not in self._clients:
@@ -165,10 +173,13 @@ class Clients:
     def call(self, service: str, operation: str, **arguments: Any) -> Any:
         """Call an operation with values as loosely typed as CloudFormation takes them.
 
-        :param service: The service's name in boto3.
-        :param operation: The method's name in boto3.
-        :param arguments: The operation's parameters; those that are None are left out.
-        :raises ResourceError: When the service refuses, or knows no such parameter.
+        Args:
+            service: The service's name in boto3.
+            operation: The method's name in boto3.
+            arguments: The operation's parameters; those that are None are left out.
+
+        Raises:
+            ResourceError: When the service refuses, or knows no such parameter.
         """
         client = self.client(service)
         model = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[operation])
@@ -195,9 +206,12 @@ def absent(error: ResourceError) -> bool:
 def known(call: Call, names: Iterable[str]) -> None:
     """Refuse properties that would otherwise be dropped without a word.
 
-    :param call: The operation.
-    :param names: The properties that the type emulates.
-    :raises UnsupportedResourceError: Naming the others.
+    Args:
+        call: The operation.
+        names: The properties that the type emulates.
+
+    Raises:
+        UnsupportedResourceError: Naming the others.
     """
     others = sorted(set(call.properties) - set(names))
     if others:

@@ -7,7 +7,14 @@ from typing import Any
 
 from moto.awslambda.utils import get_backend
 
-from .base import Call, Created, Properties, ResourceType, UnsupportedResourceError, known
+from hyperpod_cdk.rehearsal.aws.resources.base import (
+    Call,
+    Created,
+    Properties,
+    ResourceType,
+    UnsupportedResourceError,
+    known,
+)
 
 _CODE = ("S3Bucket", "S3Key", "S3ObjectVersion")
 _SETTINGS = (

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from moto.awslambda.utils import get_backend
 
-from .base import Call, Created, ResourceError
+from hyperpod_cdk.rehearsal.aws.resources.base import Call, Created, ResourceError
 
 #: Where functions answer, below the endpoint.
 ANSWERS = "/cloudformation-answers/"
@@ -40,9 +40,10 @@ class _Pending:
 class CustomResources:
     """Sends requests to the functions of custom resources and receives their answers.
 
-    :param endpoint: Where the embedded AWS listens, as the functions see it.
-    :param invoke: Runs a function.
-    :param speed: How much faster than real time the embedded AWS runs; ServiceTimeout shrinks by it.
+    Args:
+        endpoint: Where the embedded AWS listens, as the functions see it.
+        invoke: Runs a function.
+        speed: How much faster than real time the embedded AWS runs; ServiceTimeout shrinks by it.
     """
 
     slow = True

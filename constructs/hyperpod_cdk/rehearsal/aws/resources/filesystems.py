@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .base import Call, Created, Properties, ResourceType, UnsupportedResourceError, known
+from hyperpod_cdk.rehearsal.aws.resources.base import (
+    Call,
+    Created,
+    Properties,
+    ResourceType,
+    UnsupportedResourceError,
+    known,
+)
 
 
 class FileSystem:

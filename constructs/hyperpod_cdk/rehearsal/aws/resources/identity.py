@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Call, Created, Properties, ResourceError, ResourceType, UnsupportedResourceError, known
+from hyperpod_cdk.rehearsal.aws.resources.base import (
+    Call,
+    Created,
+    Properties,
+    ResourceError,
+    ResourceType,
+    UnsupportedResourceError,
+    known,
+)
 
 
 class Role:

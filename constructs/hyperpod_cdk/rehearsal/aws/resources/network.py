@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from .api_type import ApiType
-from .base import Call, Created, ResourceError, ResourceType, known
+from hyperpod_cdk.rehearsal.aws.resources.api_type import ApiType
+from hyperpod_cdk.rehearsal.aws.resources.base import Call, Created, ResourceError, ResourceType, known
 
 
 def same(*names: str) -> dict[str, str]:
@@ -37,7 +37,8 @@ def _public_addresses(call: Call, answer: Any) -> None:
 def refuse_while_in_use(call: Call, filter_name: str) -> None:
     """Refuse a deletion as EC2 does while network interfaces are left; moto would delete.
 
-    :param filter_name: The filter of DescribeNetworkInterfaces that finds the interfaces by physical id.
+    Args:
+        filter_name: The filter of DescribeNetworkInterfaces that finds the interfaces by physical id.
     """
     wanted = [{"Name": filter_name, "Values": [call.physical_id]}]
     found = call.aws.call("ec2", "describe_network_interfaces", Filters=wanted)["NetworkInterfaces"]

@@ -7,14 +7,20 @@ from typing import Any
 
 from moto.cloudformation import parsing
 
-from .base import Call, Created, ResourceError, ResourceType, UnsupportedResourceError
-from .compute import COMPUTE
-from .custom import CustomResources
-from .filesystems import FILE_SYSTEMS
-from .identity import IDENTITY
-from .network import NETWORK
-from .security_groups import SECURITY_GROUPS
-from .stores import STORES
+from hyperpod_cdk.rehearsal.aws.resources.base import (
+    Call,
+    Created,
+    ResourceError,
+    ResourceType,
+    UnsupportedResourceError,
+)
+from hyperpod_cdk.rehearsal.aws.resources.compute import COMPUTE
+from hyperpod_cdk.rehearsal.aws.resources.custom import CustomResources
+from hyperpod_cdk.rehearsal.aws.resources.filesystems import FILE_SYSTEMS
+from hyperpod_cdk.rehearsal.aws.resources.identity import IDENTITY
+from hyperpod_cdk.rehearsal.aws.resources.network import NETWORK
+from hyperpod_cdk.rehearsal.aws.resources.security_groups import SECURITY_GROUPS
+from hyperpod_cdk.rehearsal.aws.resources.stores import STORES
 
 
 class Metadata:
@@ -37,7 +43,8 @@ class Metadata:
 class MotoType:
     """A type that moto's CloudFormation creates and deletes, and that nothing here improves on.
 
-    :param model: Moto's class of the type.
+    Args:
+        model: Moto's class of the type.
     """
 
     slow = False
@@ -107,7 +114,8 @@ _FROM_MOTO = frozenset(
 class Registry:
     """Finds the implementation of a resource type.
 
-    :param custom: The implementation of custom resources.
+    Args:
+        custom: The implementation of custom resources.
     """
 
     def __init__(self, custom: CustomResources) -> None:
@@ -116,7 +124,8 @@ class Registry:
     def lookup(self, type_: str) -> ResourceType:
         """Give the implementation of a type.
 
-        :raises UnsupportedResourceError: Naming a type that is not emulated.
+        Raises:
+            UnsupportedResourceError: Naming a type that is not emulated.
         """
         if type_.startswith("Custom::") or type_ == "AWS::CloudFormation::CustomResource":
             return self._custom

@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Call, Created, Properties, ResourceError, ResourceType, known
-from .network import refuse_while_in_use
+from hyperpod_cdk.rehearsal.aws.resources.base import (
+    Call,
+    Created,
+    Properties,
+    ResourceError,
+    ResourceType,
+    known,
+)
+from hyperpod_cdk.rehearsal.aws.resources.network import refuse_while_in_use
 
 _RULE = ("IpProtocol", "FromPort", "ToPort", "CidrIp", "CidrIpv6", "Description", "SourcePrefixListId")
 _PEERS = ("SourceSecurityGroupId", "DestinationSecurityGroupId", "DestinationPrefixListId")
@@ -117,7 +124,8 @@ class SecurityGroup:
 class SecurityGroupRule:
     """AWS::EC2::SecurityGroupIngress or …Egress.
 
-    :param direction: ``ingress`` or ``egress``.
+    Args:
+        direction: ``ingress`` or ``egress``.
     """
 
     direction: str

@@ -6,8 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .api_type import ApiType
-from .base import Call, Created, Properties, ResourceError, ResourceType, known
+from hyperpod_cdk.rehearsal.aws.resources.api_type import ApiType
+from hyperpod_cdk.rehearsal.aws.resources.base import (
+    Call,
+    Created,
+    Properties,
+    ResourceError,
+    ResourceType,
+    known,
+)
 
 # -- S3 ------------------------------------------------------------------------------------------------
 

@@ -18,8 +18,8 @@ from moto.cloudformation.exceptions import CloudFormationError
 from moto.core.responses import ActionResult, BaseResponse, EmptyResult
 from moto.utilities.utils import get_partition
 
-from .records import Resource, Stack
-from .service import ChangeSet, CloudFormation, StackError
+from hyperpod_cdk.rehearsal.aws.stacks.records import Resource, Stack
+from hyperpod_cdk.rehearsal.aws.stacks.service import ChangeSet, CloudFormation, StackError
 
 #: Gives the embedded CloudFormation of an account and Region.
 ServiceLookup = Callable[[str, str], CloudFormation]
@@ -258,7 +258,8 @@ def _change_set(change_set: ChangeSet) -> dict[str, Any]:
 def cloudformation_served_by(lookup: ServiceLookup) -> Iterator[None]:
     """Let moto's web application ask the embedded CloudFormation.
 
-    :param lookup: Gives the service of an account and Region.
+    Args:
+        lookup: Gives the service of an account and Region.
     """
 
     class Served(Api):

@@ -55,12 +55,15 @@ def run_in_order(
 ) -> None:
     """Run an action for every name, after those that the name depends on.
 
-    :param dependencies: For every name, the names that come first; unknown ones are ignored.
-    :param action: Returns whether it succeeded. What depends on a failure is never begun.
-    :param slow: Names whose action waits for something else: these run beside the others.
-    :param keep_going: Whether to go on, after a failure, with what does not depend on it. What runs
-        already is awaited either way.
-    :raises DependencyCycleError: When some names can never come up.
+    Args:
+        dependencies: For every name, the names that come first; unknown ones are ignored.
+        action: Returns whether it succeeded. What depends on a failure is never begun.
+        slow: Names whose action waits for something else: these run beside the others.
+        keep_going: Whether to go on, after a failure, with what does not depend on it. What runs already is
+            awaited either way.
+
+    Raises:
+        DependencyCycleError: When some names can never come up.
     """
     run = _Run(dependencies, keep_going=keep_going)
     with ThreadPoolExecutor(max_workers=8, thread_name_prefix="resource") as pool:

@@ -6,10 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..resources.base import Call, Clients, Created, ResourceError, ResourceType, absent
-from .graph import DependencyCycleError, run_in_order
-from .records import Resource, Stack
-from .template import Scope, TemplateError, references
+from hyperpod_cdk.rehearsal.aws.resources.base import (
+    Call,
+    Clients,
+    Created,
+    ResourceError,
+    ResourceType,
+    absent,
+)
+from hyperpod_cdk.rehearsal.aws.stacks.graph import DependencyCycleError, run_in_order
+from hyperpod_cdk.rehearsal.aws.stacks.records import Resource, Stack
+from hyperpod_cdk.rehearsal.aws.stacks.template import Scope, TemplateError, references
 
 #: Gives the implementation of a resource type; raises ResourceError for one that is not emulated.
 TypeLookup = Callable[[str], ResourceType]
@@ -22,11 +29,12 @@ _DELETION_KEEPS = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 class Environment:
     """What an operation works with.
 
-    :param aws: Clients of the embedded AWS.
-    :param lookup: The resource types.
-    :param values: Pseudo parameters by name.
-    :param zones: Names of the Region's Availability Zones.
-    :param exports: Outputs that other stacks export, by name.
+    Args:
+        aws: Clients of the embedded AWS.
+        lookup: The resource types.
+        values: Pseudo parameters by name.
+        zones: Names of the Region's Availability Zones.
+        exports: Outputs that other stacks export, by name.
     """
 
     aws: Clients
@@ -40,10 +48,11 @@ class Environment:
 class Operation:
     """One operation on one stack.
 
-    :param stack: The stack, whose records are changed as the operation goes.
-    :param template: The template to arrive at.
-    :param parameters: Values of its parameters, by name.
-    :param environment: What the operation works with.
+    Args:
+        stack: The stack, whose records are changed as the operation goes.
+        template: The template to arrive at.
+        parameters: Values of its parameters, by name.
+        environment: What the operation works with.
     """
 
     stack: Stack
@@ -59,7 +68,8 @@ class Operation:
     def create(self, *, rollback: bool = True) -> None:
         """Create everything, or roll back.
 
-        :param rollback: Whether a failure deletes what was created.
+        Args:
+            rollback: Whether a failure deletes what was created.
         """
         stack = self.stack
         stack.set_status("CREATE_IN_PROGRESS", "User Initiated")
@@ -77,7 +87,8 @@ class Operation:
     def update(self, *, rollback: bool = True) -> None:
         """Go over to the new template, or back to the old one.
 
-        :param rollback: Whether a failure goes back.
+        Args:
+            rollback: Whether a failure goes back.
         """
         stack = self.stack
         self.before = dict(stack.resources)

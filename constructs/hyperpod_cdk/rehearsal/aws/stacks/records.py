@@ -8,21 +8,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..resources.base import Created
+from hyperpod_cdk.rehearsal.aws.resources.base import Created
 
 
 @dataclass(kw_only=True)
 class Resource:
     """A resource of a stack.
 
-    :param logical_id: Its name in the template.
-    :param type: Its type.
-    :param properties: Its properties as last applied.
-    :param definition: Its part of the template (policies, DependsOn).
-    :param created: What exists; None when its creation failed before anything did.
-    :param dependencies: Logical ids that must outlive it.
-    :param status: As in the stack's events.
-    :param reason: Why it failed, if it did.
+    Args:
+        logical_id: Its name in the template.
+        type: Its type.
+        properties: Its properties as last applied.
+        definition: Its part of the template (policies, DependsOn).
+        created: What exists; None when its creation failed before anything did.
+        dependencies: Logical ids that must outlive it.
+        status: As in the stack's events.
+        reason: Why it failed, if it did.
     """
 
     logical_id: str
@@ -65,12 +66,13 @@ class Event:
 class Stack:
     """A stack.
 
-    :param name: Its name.
-    :param stack_id: Its ARN.
-    :param template_body: The template as last submitted, word for word.
-    :param template: The same, read.
-    :param parameters: Values of the template's parameters, by name.
-    :param tags: Tags of the stack.
+    Args:
+        name: Its name.
+        stack_id: Its ARN.
+        template_body: The template as last submitted, word for word.
+        template: The same, read.
+        parameters: Values of the template's parameters, by name.
+        tags: Tags of the stack.
     """
 
     name: str

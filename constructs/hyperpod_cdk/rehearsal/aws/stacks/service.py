@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from threading import Lock, Thread
 from typing import Any
 
-from ..resources.base import ResourceError
-from .operation import Environment, Operation
-from .records import Event, Stack
-from .template import TemplateError, load_template
+from hyperpod_cdk.rehearsal.aws.resources.base import ResourceError
+from hyperpod_cdk.rehearsal.aws.stacks.operation import Environment, Operation
+from hyperpod_cdk.rehearsal.aws.stacks.records import Event, Stack
+from hyperpod_cdk.rehearsal.aws.stacks.template import TemplateError, load_template
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,8 +22,9 @@ _LOG = logging.getLogger(__name__)
 class StackError(Exception):
     """A request that CloudFormation refuses.
 
-    :param message: What CloudFormation says.
-    :param code: Its error code.
+    Args:
+        message: What CloudFormation says.
+        code: Its error code.
     """
 
     def __init__(self, message: str, *, code: str = "ValidationError") -> None:
@@ -59,7 +60,8 @@ class ChangeSet:
 class CloudFormation:
     """The embedded CloudFormation.
 
-    :param environment: What its operations work with, given the exports of all stacks.
+    Args:
+        environment: What its operations work with, given the exports of all stacks.
     """
 
     def __init__(self, environment: Callable[[Callable[[], Mapping[str, str]]], Environment]) -> None:
@@ -77,7 +79,8 @@ class CloudFormation:
     def find(self, name: str) -> Stack:
         """Give a stack by name (one that is not deleted) or by ARN (any).
 
-        :raises StackError: When there is none.
+        Raises:
+            StackError: When there is none.
         """
         for stack in self._stacks.values():
             if stack.stack_id == name or (stack.name == name and stack.status != "DELETE_COMPLETE"):
@@ -96,7 +99,8 @@ class CloudFormation:
     def change_set(self, name: str, stack_name: str | None) -> ChangeSet:
         """Give a change set by ARN, or by name and stack.
 
-        :raises StackError: When there is none.
+        Raises:
+            StackError: When there is none.
         """
         for change_set in self._change_sets.values():
             stack = change_set.stack
@@ -121,10 +125,13 @@ class CloudFormation:
     ) -> ChangeSet:
         """Make a change set, and for a new stack the stack that it will create.
 
-        :param kind: ``CREATE`` or ``UPDATE``.
-        :param template_body: The template; None uses the stack's own.
-        :param parameters: As the API takes them.
-        :raises StackError: When there is no such stack, or it can not be updated now.
+        Args:
+            kind: ``CREATE`` or ``UPDATE``.
+            template_body: The template; None uses the stack's own.
+            parameters: As the API takes them.
+
+        Raises:
+            StackError: When there is no such stack, or it can not be updated now.
         """
         stack = self._stack_for(stack_name, kind)
         body = template_body if template_body is not None else stack.template_body
@@ -158,8 +165,9 @@ class CloudFormation:
     ) -> None:
         """Begin what a change set says; the stack's status tells when it is over.
 
-        :param rollback: Whether a failure undoes the rest.
-        :param token: The client's token, repeated in the events.
+        Args:
+            rollback: Whether a failure undoes the rest.
+            token: The client's token, repeated in the events.
         """
         change_set = self.change_set(name, stack_name)
         stack = change_set.stack
@@ -192,7 +200,8 @@ class CloudFormation:
     def delete_stack(self, name: str, *, token: str | None = None) -> None:
         """Begin deleting a stack; deleting one that is not there is no error, as in CloudFormation.
 
-        :raises StackError: When the stack is protected.
+        Raises:
+            StackError: When the stack is protected.
         """
         try:
             stack = self.find(name)

@@ -47,8 +47,11 @@ _Loader.add_multi_constructor("!", _short_form)
 def load_template(text: str) -> dict[str, Any]:
     """Read a template in JSON or YAML.
 
-    :param text: The template.
-    :raises TemplateError: When it is no mapping with resources.
+    Args:
+        text: The template.
+
+    Raises:
+        TemplateError: When it is no mapping with resources.
     """
     template = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_Loader)
     if not isinstance(template, dict) or not template.get("Resources"):
@@ -84,13 +87,14 @@ def _placeholders(text: str) -> list[str]:
 class Scope:
     """What a template's expressions can see.
 
-    :param values: Parameters and pseudo parameters by name.
-    :param reference: Gives a resource's Ref by logical id; raises KeyError where there is none.
-    :param attribute: Gives a resource's attribute by logical id and name.
-    :param exports: Values that other stacks export, by name.
-    :param zones: Names of the Region's Availability Zones.
-    :param mappings: The template's Mappings.
-    :param conditions: The template's Conditions.
+    Args:
+        values: Parameters and pseudo parameters by name.
+        reference: Gives a resource's Ref by logical id; raises KeyError where there is none.
+        attribute: Gives a resource's attribute by logical id and name.
+        exports: Values that other stacks export, by name.
+        zones: Names of the Region's Availability Zones.
+        mappings: The template's Mappings.
+        conditions: The template's Conditions.
     """
 
     values: Mapping[str, Any]
@@ -104,8 +108,11 @@ class Scope:
     def evaluate(self, value: Any) -> Any:
         """Replace every intrinsic function in a part of a template by its value.
 
-        :param value: The part.
-        :raises TemplateError: For a function or a reference that is unknown.
+        Args:
+            value: The part.
+
+        Raises:
+            TemplateError: For a function or a reference that is unknown.
         """
         if isinstance(value, list):
             return [item for item in map(self.evaluate, value) if item is not NO_VALUE]
