@@ -4,15 +4,7 @@ import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-RESERVED = 5
-"""Addresses that AWS keeps of every subnet
-(https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html, 2026-10)."""
-SMALLEST = 28
-LARGEST = 16
-"""Prefixes of VPCs and subnets that EC2 accepts (same page)."""
-SPARE = 32
-"""Addresses a zone has beside those of its nodes: file-system servers, endpoints, a second node during a
-replacement. Our choice."""
+from hyperpod_cdk.service.subnets import LARGEST, SMALLEST, as_network, prefix_for, size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,16 +32,15 @@ def lay_out(cidr: str, zones: Sequence[str], addresses: Mapping[str, int]) -> La
     Returns:
         The layout; with ``faults`` and no subnets when the range is wrong or too small.
     """
-    try:
-        network = ipaddress.IPv4Network(cidr)
-    except ValueError:
+    network = as_network(cidr)
+    if network is None:
         return _none(
             f"cidr must be an IPv4 range whose address is its first, such as 10.0.0.0/16, got: {cidr}"
         )
     if not LARGEST <= network.prefixlen <= SMALLEST:
         return _none(f"cidr must be /16 to /28, got: {cidr}")
     public = min(network.prefixlen + 8, SMALLEST)
-    needs = [_prefix_for(addresses.get(zone, 0)) for zone in zones]
+    needs = [prefix_for(addresses.get(zone, 0)) for zone in zones]
     prefixes = _prefixes(network.prefixlen, needs, public)
     if prefixes is None:
         need = _total(needs, public)
@@ -71,19 +62,8 @@ def _prefix_of(addresses: int) -> int:
     return 32 - max(addresses - 1, 1).bit_length()
 
 
-def _prefix_for(addresses: int) -> int:
-    """Prefix of the smallest subnet for so many addresses of nodes."""
-    if not addresses:
-        return SMALLEST
-    return min(_prefix_of(addresses + RESERVED + SPARE), SMALLEST)
-
-
-def _size(prefix: int) -> int:
-    return 1 << (32 - prefix)
-
-
 def _total(prefixes: Sequence[int], public: int) -> int:
-    return sum(map(_size, prefixes)) + len(prefixes) * _size(public)
+    return sum(map(size, prefixes)) + len(prefixes) * size(public)
 
 
 def _prefixes(vpc: int, needs: Sequence[int], public: int) -> Sequence[int] | None:
@@ -91,7 +71,7 @@ def _prefixes(vpc: int, needs: Sequence[int], public: int) -> Sequence[int] | No
     first = vpc + max(2, len(needs).bit_length())
     for equal in range(min(first, SMALLEST), SMALLEST + 1):
         prefixes = [min(equal, need) for need in needs]
-        if _total(prefixes, public) <= _size(vpc):
+        if _total(prefixes, public) <= size(vpc):
             return prefixes
     return None
 
@@ -102,10 +82,10 @@ def _from_the_front(network: ipaddress.IPv4Network, prefixes: Sequence[int]) -> 
     blocks = [""] * len(prefixes)
     for index in sorted(range(len(prefixes)), key=lambda index: prefixes[index]):
         blocks[index] = f"{ipaddress.IPv4Address(start)}/{prefixes[index]}"
-        start += _size(prefixes[index])
+        start += size(prefixes[index])
     return blocks
 
 
 def _from_the_back(network: ipaddress.IPv4Network, prefix: int, count: int) -> list[str]:
     end = int(network.broadcast_address) + 1
-    return [f"{ipaddress.IPv4Address(end - _size(prefix) * (index + 1))}/{prefix}" for index in range(count)]
+    return [f"{ipaddress.IPv4Address(end - size(prefix) * (index + 1))}/{prefix}" for index in range(count)]
