@@ -29,6 +29,11 @@ MANAGE_CLUSTER = [
 """What the custom resource's handler calls, and no more (a test reads it off the handler)."""
 
 READ_NODE_LOGS = ["logs:DescribeLogStreams", "logs:GetLogEvents"]
+DELETE_NODE_LOGS = ["logs:DeleteLogGroup"]
+"""Only where the user lets the nodes' logs go with the cluster."""
+START_WATCH = ["states:StartExecution"]
+"""Only where a state machine waits on beyond the custom resource's hour."""
+
 FIND_INTERFACES = ["ec2:DescribeNetworkInterfaces"]
 """Takes no resource."""
 

@@ -1,6 +1,7 @@
 """What a user asks for: one tree of frozen dataclasses, plain data, no aws_cdk and no boto3."""
 
 from hyperpod_cdk.spec.cluster import AccountingDatabase, Cluster, MultiHead, Orchestrator, SlurmOrchestrator
+from hyperpod_cdk.spec.deployment import Deployment
 from hyperpod_cdk.spec.instance_group import InstanceGroup, LifeCycleConfig, SlurmConfig
 from hyperpod_cdk.spec.kinds import (
     DataRepositoryEvent,
@@ -18,8 +19,10 @@ from hyperpod_cdk.spec.kinds import (
     NodeType,
     OpenZfsCompression,
     OpenZfsDeploymentType,
+    Provisioning,
     RemovalPolicy,
     SlurmConfigStrategy,
+    Wait,
 )
 from hyperpod_cdk.spec.lifecycle import Lifecycle, User
 from hyperpod_cdk.spec.network import ExistingNetwork, ExistingSubnet, Network, OverrideVpcConfig
@@ -42,6 +45,7 @@ __all__ = [
     "DataRepositoryAssociation",
     "DataRepositoryEvent",
     "DeepHealthCheck",
+    "Deployment",
     "EbsVolume",
     "ExistingFileSystem",
     "ExistingNetwork",
@@ -73,9 +77,11 @@ __all__ = [
     "OpenZfsFileSystem",
     "Orchestrator",
     "OverrideVpcConfig",
+    "Provisioning",
     "RemovalPolicy",
     "SlurmConfig",
     "SlurmConfigStrategy",
     "SlurmOrchestrator",
     "User",
+    "Wait",
 ]

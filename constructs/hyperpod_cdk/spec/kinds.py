@@ -145,3 +145,26 @@ class OpenZfsCompression(StrEnum):
     LZ4 = "LZ4"
     ZSTD = "ZSTD"
     NONE = "NONE"
+
+
+class Provisioning(StrEnum):
+    """What creates, updates and deletes the cluster.
+
+    ``CUSTOM_RESOURCE``: ours, which waits, owns, explains and refuses before it harms. ``CLOUDFORMATION``:
+    the native AWS::SageMaker::Cluster, from the same request.
+    """
+
+    CUSTOM_RESOURCE = "custom-resource"
+    CLOUDFORMATION = "cloudformation"
+
+
+class Wait(StrEnum):
+    """When a deployment counts as done.
+
+    ``ACCEPTED``: the service has taken the request. ``IN_SERVICE``: the cluster is in service, within 55
+    minutes. ``MINIMUM_COUNTS``: every group has its minimum of nodes, within 12 hours.
+    """
+
+    ACCEPTED = "accepted"
+    IN_SERVICE = "in-service"
+    MINIMUM_COUNTS = "minimum-counts"

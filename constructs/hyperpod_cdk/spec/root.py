@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hyperpod_cdk.spec.cluster import Cluster
+from hyperpod_cdk.spec.deployment import Deployment
 from hyperpod_cdk.spec.lifecycle import Lifecycle
 from hyperpod_cdk.spec.network import Network
 from hyperpod_cdk.spec.storage import FileSystem
@@ -18,6 +19,7 @@ class HyperPodSpec:
     storage: Mapping[str, FileSystem] = field(default_factory=dict)
     """File systems by a name of your own, which groups mount by."""
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    deployment: Deployment = field(default_factory=Deployment)
     stack_name: str | None = None
     """Default: the YAML file's name."""
     region: str | None = None

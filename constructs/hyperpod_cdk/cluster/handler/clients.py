@@ -43,6 +43,11 @@ class Clients:
         return self._session.create_client("logs", config=self._config)
 
     @cached_property
+    def states(self) -> Any:
+        """Step Functions'; needed only where a state machine goes on waiting."""
+        return self._session.create_client("stepfunctions", config=self._config)
+
+    @cached_property
     def ec2(self) -> Any:
         """EC2's; needed only while a cluster is deleted."""
         return self._session.create_client("ec2", config=self._config)
@@ -73,6 +78,11 @@ class Aws:
     def logs(self) -> Any:
         """The CloudWatch Logs client."""
         return self.clients.logs
+
+    @property
+    def states(self) -> Any:
+        """The Step Functions client."""
+        return self.clients.states
 
     @property
     def ec2(self) -> Any:

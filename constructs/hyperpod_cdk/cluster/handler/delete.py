@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from .clients import Aws
-from .errors import AWS_ERRORS, is_conflict, is_not_found
+from .errors import AWS_ERRORS, code_of, is_conflict, is_not_found
 from .live import Live, find
 from .log import log
 from .ownership import is_ours, read_tags
@@ -63,3 +63,16 @@ def delete_if_ours(event: Event, name: str, aws: Aws) -> Live | None:
             raise
         log("cluster is busy, deletion will be asked for again", cluster=name, status=live.status)
     return live
+
+
+def delete_logs(event: Event, aws: Aws) -> None:
+    """Delete the log groups of the clusters that this deletion took away, if they are still there."""
+    name = lenient_desired_of(event.properties, aws).name or event.physical_id
+    for arn in event.handover.get("Clusters", ()):
+        group = f"/aws/sagemaker/Clusters/{name}/{arn.rsplit('/', 1)[-1]}"
+        try:
+            aws.logs.delete_log_group(logGroupName=group)
+        except AWS_ERRORS as error:
+            if code_of(error) != "ResourceNotFoundException":
+                raise
+        log("log group deleted", log_group=group)

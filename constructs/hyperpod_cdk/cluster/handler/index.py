@@ -13,6 +13,7 @@ from .reason import REASON_BYTES, shorten
 from .request import Event, event_of
 from .update import on_update
 from .wait import is_complete as poll
+from .watch import look
 
 OPERATIONS: Mapping[str, Callable[[Event, Aws], dict[str, Any]]] = {
     "Create": on_create,
@@ -55,6 +56,19 @@ def is_complete(event: Mapping[str, Any], _context: object = None) -> dict[str, 
         CustomResourceError: it failed for good.
     """
     return _run(poll, event)
+
+
+def watch(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
+    """Look once whether the cluster has its nodes, for the state machine that waits for them.
+
+    Args:
+        event: what the handler left for it.
+        _context: Lambda's; unused.
+
+    Returns:
+        Done.
+    """
+    return {**look(event, _aws())}
 
 
 def _run(action: Callable[[Event, Aws], dict[str, Any]], event: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from botocore.validate import ParamValidator
@@ -14,8 +15,28 @@ FORMATS = frozenset({"1"})
 """Every property format ever released; each must pass Delete and a rollback's Update for ever."""
 
 PROPERTIES = frozenset(
-    {"ServiceToken", "ServiceTimeout", "Format", "Request", "DeploymentConfig", "ControllerGroup"}
+    {
+        "ServiceToken",
+        "ServiceTimeout",
+        "Format",
+        "Request",
+        "DeploymentConfig",
+        "ControllerGroup",
+        "Wait",
+        "Watch",
+        "LogGroupRemoval",
+    }
 )
+
+
+class Wait(StrEnum):
+    """What a Create or Update waits for."""
+
+    ACCEPTED = "Accepted"
+    IN_SERVICE = "InService"
+    MINIMUM_COUNTS = "MinimumCounts"
+
+
 GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
 
 
@@ -45,11 +66,17 @@ class Desired:
         deployment: the rolling policy of software updates; None leaves it to the group's
             ScheduledUpdateConfig and then to the service.
         controller_group: group that users log in through; None for the one whose node type is Controller.
+        wait: what counts as done.
+        watch: the StateMachine that goes on waiting, and the Handle of the condition that it tells.
+        removes_logs: delete the log group of the cluster's nodes with the cluster.
     """
 
     request: Mapping[str, Any]
     deployment: Mapping[str, Any] | None = None
     controller_group: str | None = None
+    wait: Wait = Wait.IN_SERVICE
+    watch: Mapping[str, str] | None = None
+    removes_logs: bool = False
 
     @property
     def name(self) -> str:
@@ -98,6 +125,9 @@ def desired_of(properties: Mapping[str, Any], aws: Aws) -> Desired:
     unknown = sorted(set(properties) - PROPERTIES)
     if unknown:
         raise RefusedError(f"{unknown[0]}: unknown property; allowed: {', '.join(sorted(PROPERTIES))}")
+    allowed = [str(wait) for wait in Wait]
+    if properties.get("Wait", Wait.IN_SERVICE) not in allowed:
+        raise RefusedError(f"Wait: allowed: {', '.join(allowed)}, got: {properties['Wait']!r}")
     desired = _read(properties, aws, strict=True)
     report = ParamValidator().validate(dict(desired.request), aws.input_shape("CreateCluster"))
     if report.has_errors():
@@ -132,4 +162,7 @@ def _read(properties: Mapping[str, Any], aws: Aws, *, strict: bool) -> Desired:
         if deployment
         else None,
         controller_group=properties.get("ControllerGroup") or None,
+        wait=next((wait for wait in Wait if wait == properties.get("Wait")), Wait.IN_SERVICE),
+        watch=properties.get("Watch") or None,
+        removes_logs=properties.get("LogGroupRemoval") == "Delete",
     )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from .clients import Aws
-from .delete import candidates, delete_if_ours
+from .delete import candidates, delete_if_ours, delete_logs
 from .errors import AWS_ERRORS, ClusterFailedError, code_of, is_permission_delay, is_transient
 from .failure import explain
 from .interfaces import lingers
@@ -18,6 +18,7 @@ from .log import log
 from .patience import PATIENCE_SECONDS
 from .request import Desired, Event, lenient_desired_of
 from .settle import NOT_COMPLETE, settle
+from .watch import hand_over, released
 
 GIVE_UP_SECONDS = 53 * 60
 """When to give up with a reason, before the provider framework does without one (after 55 minutes)."""
@@ -56,6 +57,8 @@ def is_complete(event: Event, aws: Aws) -> dict[str, Any]:
     waited = aws.now() - event.handover["Since"]
     if not answer["IsComplete"] and waited > GIVE_UP_SECONDS:
         raise ClusterFailedError(_overdue(event, aws))
+    if answer["IsComplete"] and event.kind != "Delete":
+        hand_over(event, lenient_desired_of(event.properties, aws), aws)
     return answer
 
 
@@ -95,7 +98,10 @@ def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
         raise ClusterFailedError(
             explain(aws, live, f"{event.kind} of cluster {live.name} failed: its status is {live.status}")
         )
-    return settle(event, live, aws) if outcome is Outcome.CHECK else NOT_COMPLETE
+    if outcome is Outcome.CHECK:
+        return settle(event, live, aws)
+    data = released(event, lenient_desired_of(event.properties, aws), aws)
+    return {"IsComplete": True, "Data": data} if data else NOT_COMPLETE
 
 
 def _delete(event: Event, aws: Aws) -> dict[str, Any]:
@@ -108,6 +114,8 @@ def _delete(event: Event, aws: Aws) -> dict[str, Any]:
     names = _names_on_interfaces(event, desired, aws)
     if names and lingers(aws, security_groups=desired.security_groups, names=names, waited=waited):
         return NOT_COMPLETE
+    if desired.removes_logs:
+        delete_logs(event, aws)
     return {"IsComplete": True}
 
 
