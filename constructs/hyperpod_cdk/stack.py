@@ -11,7 +11,7 @@ from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
 from hyperpod_cdk.retention import retention
-from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec, LustreFileSystem, Mount
+from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec, LustreFileSystem, Mount, Wait
 from hyperpod_cdk.storage import ExistingStorage, IStorage, LustreStorage, OpenZfsStorage
 
 
@@ -59,6 +59,7 @@ class HyperPodStack(cdk.Stack):
             cluster=self._resolved(spec),
             network=self.network,
             lifecycle=spec.lifecycle,
+            deployment=spec.deployment,
             depends_on=list(self.storage.values()),
             log_retention=retention(spec.log_retention_days),
             encryption_key=self.encryption_key,
@@ -67,7 +68,7 @@ class HyperPodStack(cdk.Stack):
         annotate(
             self, [warning for warning in warnings if not warning.path.startswith(("cluster", "lifecycle"))]
         )
-        self._outputs()
+        self._outputs(spec)
 
     def _network(self, spec: HyperPodSpec) -> IHyperPodNetwork:
         existing = spec.network.existing
@@ -149,19 +150,27 @@ class HyperPodStack(cdk.Stack):
     def _mount(self, mount: Mount) -> Mount:
         return self.storage[mount.storage].mount(mount.mount_path) if mount.storage else mount
 
-    def _outputs(self) -> None:
+    def _outputs(self, spec: HyperPodSpec) -> None:
         cluster = self.cluster
         values = {
             "ClusterName": (cluster.cluster_name, "Name of the cluster"),
             "ClusterArn": (cluster.cluster_arn, "ARN of the cluster"),
             "ClusterLogGroup": (cluster.log_group_name, "Log group of the nodes"),
-            "Connect": (
-                f"aws ssm start-session --region {self.region} --target {cluster.controller_ssm_target}",
-                "Opens a shell on the controller",
-            ),
+            **self._way_in(spec),
         }
         for name, storage in self.storage.items():
             key = "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
             values[f"FileSystem{key}"] = (storage.file_system_id, f"File system {name}")
         for output, (value, description) in values.items():
             cdk.CfnOutput(self, output, value=value, description=description)
+
+    def _way_in(self, spec: HyperPodSpec) -> dict[str, tuple[str, str]]:
+        target = self.cluster.controller_ssm_target
+        if target is None or spec.deployment.wait is Wait.ACCEPTED:
+            # nobody has asked for the controller's instance yet
+            nodes = f"aws sagemaker list-cluster-nodes --region {self.region} --cluster-name "
+            return {
+                "Nodes": (nodes + self.cluster.cluster_name, "Lists the nodes, the controller among them")
+            }
+        session = f"aws ssm start-session --region {self.region} --target {target}"
+        return {"Connect": (session, "Opens a shell on the controller")}

@@ -18,6 +18,7 @@ from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
 from hyperpod_cdk.cluster.nodes import node_config
 from hyperpod_cdk.cluster.provider import ClusterProvider
+from hyperpod_cdk.cluster.provisioned import Provisioned, custom_resource, native_resource
 from hyperpod_cdk.cluster.request import (
     ClusterResources,
     GroupResources,
@@ -29,6 +30,7 @@ from hyperpod_cdk.lifecycle import LifecycleBucket, LifecycleScripts
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.spec import (
     Cluster,
+    Deployment,
     ExistingNetwork,
     ExistingSubnet,
     HyperPodSpec,
@@ -38,11 +40,8 @@ from hyperpod_cdk.spec import (
     LifecycleMode,
     Network,
     NodeType,
+    Provisioning,
 )
-
-RESOURCE_TYPE = "Custom::HyperPodCluster"
-# Released formats of the resource's properties stay readable: a stack may be deleted by a newer handler.
-_FORMAT = "1"
 
 
 class HyperPodCluster(ClusterBase):
@@ -56,6 +55,7 @@ class HyperPodCluster(ClusterBase):
         cluster: Cluster,
         network: IHyperPodNetwork,
         lifecycle: Lifecycle | None = None,
+        deployment: Deployment | None = None,
         lifecycle_bucket: LifecycleBucket | None = None,
         execution_roles: Mapping[str, iam.IRole] | None = None,
         depends_on: Sequence[IDependable] = (),
@@ -68,6 +68,8 @@ class HyperPodCluster(ClusterBase):
             cluster: what the cluster is; every mount filled in by a storage construct's ``mount()``.
             network: where its nodes live.
             lifecycle: mode, users and extra files of the node scripts. Default: extension mode, no users.
+            deployment: what makes the cluster, and what is waited for. Default: our custom resource, until
+                the cluster is in service.
             lifecycle_bucket: bucket of the node scripts. Default: a new one.
             execution_roles: roles by group name. Default: one is made for every group that names none.
             depends_on: further constructs that must be there before the cluster. Default: none.
@@ -78,10 +80,12 @@ class HyperPodCluster(ClusterBase):
             SpecError: the spec breaks rules; every finding is in it.
         """
         super().__init__(scope, construct_id)
-        annotate(self, checked(_as_spec(cluster, network, lifecycle or Lifecycle())))
+        self._deployment = deployment or Deployment()
+        self._lifecycle = lifecycle or Lifecycle()
+        annotate(self, checked(_as_spec(cluster, network, self._lifecycle, self._deployment)))
         self._spec = cluster
         self._network = network
-        self._lifecycle = lifecycle or Lifecycle()
+        self._log_retention = log_retention
         self._encryption_key = encryption_key
         name = cluster.cluster_name or cdk.Names.unique_resource_name(self, max_length=63, separator="-")
 
@@ -106,41 +110,53 @@ class HyperPodCluster(ClusterBase):
         }
         self.request = create_cluster_request(cluster, self._resources(name, role_arns))
         """The CreateCluster request, in the API's own words."""
-        self.provider = ClusterProvider(
-            self,
-            "Provider",
-            cluster_name=name,
-            execution_role_arns=list(dict.fromkeys(role_arns.values())),
-            custom_images=any(group.image_id for group in cluster.instance_groups),
-            training_plan_arns=[g.training_plan_arn for g in cluster.instance_groups if g.training_plan_arn],
-            log_retention=log_retention,
-            encryption_key=encryption_key,
-        )
-        self.resource = cdk.CustomResource(
-            self,
-            "Resource",
-            service_token=self.provider.service_token,
-            resource_type=RESOURCE_TYPE,
-            properties={
-                "Format": _FORMAT,
-                "Request": self.request,
-                # the request of a legacy cluster does not tell which group it is
-                "ControllerGroup": _controller_group(cluster),
-            },
-        )
-        self.resource.node.add_dependency(
-            self.provider,
+        depends = [
             network,
             *self.execution_roles.values(),
             *([self.lifecycle_scripts] if self.lifecycle_scripts else []),
             *depends_on,
+        ]
+        if self._deployment.provisioning is Provisioning.CLOUDFORMATION:
+            made = native_resource(self, self.request, depends_on=depends)
+        else:
+            made = self._custom_resource(name, role_arns, depends)
+        self.resource = made.resource
+        """The cluster's resource, of our custom type or CloudFormation's own."""
+        self.provider = made.provider
+        """The custom resource's provider; None for CloudFormation's own resource."""
+        self.minimum_counts = made.minimum_counts
+        """What waits for the groups' minimum counts; None unless asked for."""
+        self.cluster_name = made.cluster_name
+        self.cluster_arn = made.cluster_arn
+        self.cluster_id = made.cluster_id
+        self.log_group_name = made.log_group_name
+        self.controller_ssm_target = made.controller_ssm_target
+        """Target of ``aws ssm start-session``: the controller; None for CloudFormation's own resource."""
+
+    def _custom_resource(
+        self, name: str, role_arns: Mapping[str, str], depends_on: Sequence[IDependable]
+    ) -> Provisioned:
+        groups = self._spec.instance_groups
+        provider = ClusterProvider(
+            self,
+            "Provider",
+            cluster_name=name,
+            execution_role_arns=list(dict.fromkeys(role_arns.values())),
+            custom_images=any(group.image_id for group in groups),
+            training_plan_arns=[group.training_plan_arn for group in groups if group.training_plan_arn],
+            log_retention=self._log_retention,
+            encryption_key=self._encryption_key,
         )
-        self.cluster_name = self.resource.ref
-        self.cluster_arn = self.resource.get_att_string("ClusterArn")
-        self.cluster_id = self.resource.get_att_string("ClusterId")
-        self.log_group_name = self.resource.get_att_string("LogGroupName")
-        self.controller_ssm_target = self.resource.get_att_string("ControllerSsmTarget")
-        """Target of ``aws ssm start-session``: the controller."""
+        return custom_resource(
+            self,
+            self.request,
+            controller_group=_controller_group(self._spec),
+            provider=provider,
+            deployment=self._deployment,
+            log_retention=self._log_retention,
+            encryption_key=self._encryption_key,
+            depends_on=depends_on,
+        )
 
     @staticmethod
     def from_cluster_attributes(
@@ -283,7 +299,9 @@ def _controller_group(cluster: Cluster) -> str | None:
     )
 
 
-def _as_spec(cluster: Cluster, network: IHyperPodNetwork, lifecycle: Lifecycle) -> HyperPodSpec:
+def _as_spec(
+    cluster: Cluster, network: IHyperPodNetwork, lifecycle: Lifecycle, deployment: Deployment
+) -> HyperPodSpec:
     """The whole spec that rules ask for, the network described by what it has become."""
     zones = {
         subnet.subnet_id: zone for zone, subnets in network.subnets_by_zone.items() for subnet in subnets
@@ -295,4 +313,6 @@ def _as_spec(cluster: Cluster, network: IHyperPodNetwork, lifecycle: Lifecycle) 
         ],
         security_group_ids=[group.security_group_id for group in network.security_groups],
     )
-    return HyperPodSpec(cluster=cluster, network=Network(existing=existing), lifecycle=lifecycle)
+    return HyperPodSpec(
+        cluster=cluster, network=Network(existing=existing), lifecycle=lifecycle, deployment=deployment
+    )

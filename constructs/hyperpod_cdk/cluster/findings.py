@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk import custom_resources as cr
 from constructs import IConstruct
 
@@ -32,6 +33,7 @@ _INLINE = {
 _BASIC_EXECUTION = (
     "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]"
 )
+_DRAWN_ID = "the cluster's log group ends in an id that the service draws at creation"
 _FRAMEWORK_FUNCTIONS = ("framework-onEvent", "framework-isComplete", "framework-onTimeout")
 _WAITER = "waiter-state-machine"
 
@@ -97,9 +99,30 @@ def acknowledge_policy(policy: iam.ManagedPolicy, cluster_name: str) -> None:
             f"AwsSolutions-IAM5[Resource::{arn}:iam::<AWS::AccountId>:role/{service_linked}/*]": (
                 "the service-linked role of one service"
             ),
-            f"AwsSolutions-IAM5[Resource::{arn}:logs:{here}:{log_groups}]": (
-                "the cluster's log group ends in an id that the service draws at creation"
-            ),
+            f"AwsSolutions-IAM5[Resource::{arn}:logs:{here}:{log_groups}]": (_DRAWN_ID),
+        },
+    )
+
+
+def acknowledge_node_logs(policy: iam.ManagedPolicy, cluster_name: str) -> None:
+    """Accept what stands on the policy that lets the nodes' logs be deleted."""
+    groups = f"log-group:/aws/sagemaker/Clusters/{cluster_name}/*"
+    rule = f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:{groups}]"
+    acknowledge(_child(policy, "Resource"), {rule: _DRAWN_ID})
+
+
+def acknowledge_watch(state_machine: sfn.StateMachine, look: lambda_.IFunction) -> None:
+    """Accept what stands on the state machine that waits for nodes."""
+    acknowledge(
+        _child(state_machine, "Resource"),
+        {"AwsSolutions-SF2": "polls one function; its log tells each poll"},
+    )
+    acknowledge(
+        _child(state_machine, "Role", "DefaultPolicy", "Resource"),
+        {
+            **_INLINE,
+            _versions(look): "versions of one function",
+            "AwsSolutions-IAM5[Resource::*]": "delivering logs of a state machine takes no resource",
         },
     )
 

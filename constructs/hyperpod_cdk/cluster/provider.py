@@ -17,6 +17,7 @@ from hyperpod_cdk.cluster import permissions
 from hyperpod_cdk.cluster.findings import (
     acknowledge_framework,
     acknowledge_functions,
+    acknowledge_node_logs,
     acknowledge_policy,
 )
 from hyperpod_cdk.cluster.handler_code import handler_code
@@ -59,6 +60,7 @@ class ClusterProvider(Construct):
             encryption_key: for the log groups. Default: AWS-managed keys.
         """
         super().__init__(scope, construct_id)
+        self._cluster_name = cluster_name
         log_groups = {
             name: encrypted_log_group(self, name, retention=log_retention, encryption_key=encryption_key)
             for name in ("Log", "FrameworkLog", "WaiterLog")
@@ -73,9 +75,7 @@ class ClusterProvider(Construct):
             description="Creates, updates and deletes a HyperPod cluster for CloudFormation",
         )
         self.policies = [
-            self._policy(
-                "Policy", self._statements(cluster_name, training_plan_arns, custom_images=custom_images)
-            ),
+            self._policy("Policy", self._statements(training_plan_arns, custom_images=custom_images)),
             *self._pass_role_policies(execution_role_arns),
         ]
         with handler_code() as path:
@@ -102,6 +102,37 @@ class ClusterProvider(Construct):
         acknowledge_functions(functions)
         acknowledge_framework(self.provider, functions)
         acknowledge_policy(self.policies[0], cluster_name)
+
+    def add_watch(self) -> lambda_.Function:
+        """The function that looks once whether a cluster has its nodes, for a state machine that waits."""
+        with handler_code() as path:
+            watch = self._function("Look", lambda_.Code.from_asset(str(path)), "watch", _IS_COMPLETE_TIMEOUT)
+        acknowledge_functions([watch])
+        return watch
+
+    def allow_start(self, state_machine: sfn.StateMachine) -> None:
+        """Let the handler start a state machine.
+
+        Args:
+            state_machine: which waits on when the custom resource has answered.
+        """
+        start = _allow("StartWatch", permissions.START_WATCH, [state_machine.state_machine_arn])
+        self.policies.append(self._policy("StartWatch", [start]))
+
+    def allow_deleting_logs(self) -> None:
+        """Let the handler delete the log groups of the cluster's nodes."""
+        delete = _allow("DeleteNodeLogs", permissions.DELETE_NODE_LOGS, [self._node_logs])
+        self.policies.append(self._policy("DeleteLogs", [delete]))
+        acknowledge_node_logs(self.policies[-1], self._cluster_name)
+
+    @property
+    def _node_logs(self) -> str:
+        return cdk.Stack.of(self).format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=f"/aws/sagemaker/Clusters/{self._cluster_name}/*",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
 
     @property
     def service_token(self) -> str:
@@ -155,7 +186,7 @@ class ClusterProvider(Construct):
         ]
 
     def _statements(
-        self, cluster_name: str, training_plan_arns: Sequence[str], *, custom_images: bool
+        self, training_plan_arns: Sequence[str], *, custom_images: bool
     ) -> list[iam.PolicyStatement]:
         stack = cdk.Stack.of(self)
         # A cluster's ARN ends in an id that the service draws, so its name cannot narrow the resource.
@@ -166,12 +197,6 @@ class ClusterProvider(Construct):
             resource="role",
             resource_name="aws-service-role/hyperpod.sagemaker.amazonaws.com/*",
         )
-        node_logs = stack.format_arn(
-            service="logs",
-            resource="log-group",
-            resource_name=f"/aws/sagemaker/Clusters/{cluster_name}/*",
-            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-        )
         statements = [
             _allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn]),
             _allow("ManageClusters", permissions.MANAGE_CLUSTER, [clusters, *training_plan_arns]),
@@ -181,7 +206,7 @@ class ClusterProvider(Construct):
                 resources=[service_linked],
                 conditions={"StringEquals": {"iam:AWSServiceName": "hyperpod.sagemaker.amazonaws.com"}},
             ),
-            _allow("ReadNodeLogs", permissions.READ_NODE_LOGS, [node_logs]),
+            _allow("ReadNodeLogs", permissions.READ_NODE_LOGS, [self._node_logs]),
             _allow("FindLingeringInterfaces", permissions.FIND_INTERFACES, ["*"]),
         ]
         if custom_images:
