@@ -6,6 +6,7 @@ from types import ModuleType
 from hyperpod_cdk.rules import (
     api_limits,
     cluster,
+    deployment,
     groups,
     lifecycle,
     lustre,
@@ -25,7 +26,7 @@ from hyperpod_cdk.rules.rule import Check, Rule
 from hyperpod_cdk.spec import HyperPodSpec
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(api_limits, cluster, groups, volumes, names, network, zones),
+    *(api_limits, cluster, deployment, groups, volumes, names, network, zones),
     *(lustre, lustre_options, openzfs, mounts, slurm, lifecycle, users),
 )
 

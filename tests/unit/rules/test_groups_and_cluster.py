@@ -17,6 +17,9 @@ from hyperpod_cdk.spec import (
     Network,
     NodeProvisioningMode,
     OverrideVpcConfig,
+    Provisioning,
+    RemovalPolicy,
+    Wait,
 )
 from tests.unit.rules.specs import BASE, NUMBER_TOKEN, REMOVED, TEXT_TOKEN, changed, findings, full_path
 
@@ -41,7 +44,26 @@ PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large-models"
 CHECKS = (DeepHealthCheck.INSTANCE_STRESS,)
 TAGS_46 = {f"Tag{number}": "x" for number in range(46)}
 
+NATIVE = {"deployment.provisioning": Provisioning.CLOUDFORMATION}
+COUNTS = {"deployment.wait": Wait.MINIMUM_COUNTS}
+LOGS_GO = {"deployment.log_group_removal_policy": RemovalPolicy.DESTROY}
+
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
+    # deployment
+    ("HP140", NATIVE, []),
+    ("HP140", {**COUNTS, **LOGS_GO}, []),
+    ("HP140", {**NATIVE, **COUNTS}, ["deployment.wait"]),
+    ("HP140", {**NATIVE, **LOGS_GO}, ["deployment.log_group_removal_policy"]),
+    ("HP140", {**COUNTS, "deployment.provisioning": TEXT_TOKEN}, []),
+    ("HP141", {"deployment.wait_timeout_hours": 1}, []),
+    ("HP141", {"deployment.wait_timeout_hours": 12}, []),
+    ("HP141", {"deployment.wait_timeout_hours": 0}, ["deployment.wait_timeout_hours"]),
+    ("HP141", {"deployment.wait_timeout_hours": 13}, ["deployment.wait_timeout_hours"]),
+    ("HP141", {"deployment.wait_timeout_hours": NUMBER_TOKEN}, []),
+    ("HP142", COUNTS, ["deployment.wait"]),
+    ("HP142", {**COUNTS, "compute.min_instance_count": 2}, []),
+    ("HP142", {**COUNTS, **ALL_AT_ONCE}, []),
+    ("HP142", {"deployment.wait": TEXT_TOKEN}, []),
     # the API's own limits
     ("HP100", {}, []),
     ("HP100", {"compute.instance_group_name": "gpu_group"}, ["compute.instance_group_name"]),
