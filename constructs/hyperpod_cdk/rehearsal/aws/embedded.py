@@ -16,7 +16,6 @@ from unittest.mock import patch
 
 from moto.core.base_backend import BackendDict
 from moto.core.config import default_user_config
-from moto.core.model_instances import reset_model_data
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 from moto.utilities.utils import get_partition
@@ -157,8 +156,8 @@ class EmbeddedAws:
     def _start(self) -> None:
         enter = self._stack.enter_context
         folder = Path(enter(tempfile.TemporaryDirectory(prefix="embedded-aws-")))
-        _forget()
-        self._stack.callback(_forget)
+        BackendDict.reset()
+        self._stack.callback(BackendDict.reset)
         # Moto's state machines call functions at this port of localhost.
         enter(patch.dict(os.environ, {"MOTO_PORT": str(self._server.port)}))
         enter(patch.dict(default_user_config, {"iam": {"load_aws_managed_policies": True}}))
@@ -231,18 +230,6 @@ class EmbeddedAws:
             zones=tuple(zone.name for zone in self._zones()),
             exports=exports,
         )
-
-
-def _forget() -> None:
-    """Drop all that moto holds.
-
-    Its own reset builds every backend anew first, which takes seconds for those that load data of AWS.
-    """
-    instances: list[BackendDict[Any]] = vars(BackendDict)["_instances"]
-    for backends in instances:
-        backends.clear()
-    instances.clear()
-    reset_model_data()
 
 
 def _suffix() -> str:

@@ -121,7 +121,9 @@ class Variants:
         if self._brings_scripts:
             for group in self._groups(document):
                 config = group["life_cycle_config"]
-                config["source_s3_uri"] = config["source_s3_uri"].rstrip("/") + "-2/"
+                uri = config["source_s3_uri"].rstrip("/") + "-2/"
+                # a new mapping: groups may share one by a YAML alias
+                group["life_cycle_config"] = {**config, "source_s3_uri": uri}
             return
         folder = self._folder / "extra"
         before = document["lifecycle"].get("extra_files")

@@ -12,6 +12,7 @@ from hyperpod_cdk.rehearsal.aws.resources.base import (
     Created,
     ResourceError,
     ResourceType,
+    UnsupportedResourceError,
     absent,
 )
 from hyperpod_cdk.rehearsal.aws.stacks.graph import DependencyCycleError, run_in_order
@@ -193,6 +194,9 @@ class Operation:
                 raise ResourceError("Update of resource type is not permitted.")
             created = self.environment.lookup(new.type).update(self._call(new, old=old))
         except ResourceError as error:
+            if isinstance(error, UnsupportedResourceError):
+                # refused before anything was changed: there is nothing to take back
+                del self.touched[new.logical_id]
             return self._fail(new, "UPDATE_FAILED", error)
         if created.physical_id != old.physical_id:
             self.superseded.append((old, "UpdateReplacePolicy"))

@@ -1,0 +1,74 @@
+"""What a destroyed stack leaves: kept on purpose, or by mistake."""
+
+from typing import Any
+
+from hyperpod_cdk.rehearsal.aws.resources.base import Created
+from hyperpod_cdk.rehearsal.aws.stacks.records import Resource, Stack
+from hyperpod_cdk.rehearsal.driver.leftovers import KINDS, Leftover, inventory, leftovers
+
+
+def stack_that_kept(name: str) -> Stack:
+    stack = Stack(name="stack", stack_id="arn")
+    kept = Resource(
+        logical_id="Data",
+        type="AWS::S3::Bucket",
+        properties={},
+        definition={},
+        created=Created(physical_id=name),
+    )
+    stack.set_resource_status(kept, "DELETE_SKIPPED")
+    return stack
+
+
+def test_only_what_is_new_is_left_over_and_purpose_is_told() -> None:
+    before = {"bucket": frozenset({"old"}), "log group": frozenset[str]()}
+    after = {
+        "bucket": frozenset({"old", "kept", "forgotten"}),
+        "log group": frozenset({"/aws/sagemaker/Clusters/c/1", "/aws/lambda/f"}),
+    }
+    found = leftovers(before, after, stack_that_kept("kept"))
+    reasons = {(item.kind, item.name): item.reason for item in found}
+    assert reasons == {
+        ("bucket", "kept"): "DeletionPolicy of Data",
+        ("bucket", "forgotten"): "",
+        ("log group", "/aws/sagemaker/Clusters/c/1"): "HyperPod keeps the logs of a cluster's nodes",
+        ("log group", "/aws/lambda/f"): "",
+    }
+    assert all(isinstance(item, Leftover) for item in found)
+
+
+class Answers:
+    """A client whose every list holds what comes with others, and one entry more."""
+
+    entries: dict[str, Any] = {
+        "describe_security_groups": [
+            {"GroupId": "sg-1", "GroupName": "default"},
+            {"GroupId": "sg-2", "GroupName": "own"},
+        ],
+        "describe_route_tables": [
+            {"RouteTableId": "rtb-1", "Associations": [{"Main": True}]},
+            {"RouteTableId": "rtb-2", "Associations": [{"Main": False}]},
+        ],
+        "describe_network_interfaces": [
+            {"NetworkInterfaceId": "eni-1", "Description": "Primary network interface for fs-1"},
+            {"NetworkInterfaceId": "eni-2"},
+        ],
+        "describe_nat_gateways": [
+            {"NatGatewayId": "nat-1", "State": "deleted"},
+            {"NatGatewayId": "nat-2", "State": "available"},
+        ],
+    }
+
+    def __getattr__(self, operation: str) -> Any:
+        (kind,) = (kind for kind in KINDS.values() if kind.operation == operation)
+        return lambda: {kind.entries: self.entries.get(operation, [])}
+
+
+def test_what_comes_with_others_is_not_counted() -> None:
+    found = inventory(lambda service: Answers())
+    assert {kind: set(names) for kind, names in found.items() if names} == {
+        "security group": {"sg-2"},
+        "route table": {"rtb-2"},
+        "network interface": {"eni-2"},
+        "NAT gateway": {"nat-2"},
+    }

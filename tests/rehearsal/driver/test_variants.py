@@ -1,0 +1,55 @@
+"""Copies of a configuration: changed as a user would, each a change of the one before, all valid."""
+
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk.config import read
+from hyperpod_cdk.rehearsal.driver.variants import ADDED_GROUP, Variants
+from hyperpod_cdk.rules import check, errors
+
+EXAMPLES = sorted(Path("clusters").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_every_example_can_be_changed_so(path: Path, tmp_path: Path) -> None:
+    variants = Variants(path.resolve(), tmp_path)
+    original, (scaled, added, removed, scripts) = variants.first, variants.changes()
+    for variant in (scaled, added, removed, scripts):
+        assert not errors(check(read(variant.path).spec)), variant.title
+        assert variant.spec.stack_name == original.spec.stack_name
+        assert variant.spec.cluster.cluster_name == original.spec.cluster.cluster_name
+    grown = {name for name, count in scaled.counts.items() if count != original.counts[name]}
+    assert [scaled.counts[name] - original.counts[name] for name in grown] == [1]
+    assert added.counts == {**scaled.counts, ADDED_GROUP: 1}
+    assert removed.counts == scripts.counts == scaled.counts
+    # so that it can be destroyed in the end
+    assert scripts.spec.termination_protection is False
+    assert read(path).spec == original.spec
+
+
+def test_scripts_are_added_to_those_of_the_user(tmp_path: Path) -> None:
+    extra = tmp_path / "mine" / "before.d"
+    extra.mkdir(parents=True)
+    (extra / "10-mine.sh").write_text("echo mine\n")
+    config = tmp_path / "own.yaml"
+    text = Path("clusters/slurm-minimal.yaml").read_text()
+    config.write_text(f"{text}\nlifecycle:\n  extra_files: mine\n")
+    folder = tmp_path / "variants"
+    folder.mkdir()
+    variants = Variants(config, folder)
+    last = variants.changes()[-1]
+    deployed = Path(str(last.spec.lifecycle.extra_files))
+    files = {str(path.relative_to(deployed)) for path in deployed.rglob("*") if path.is_file()}
+    assert files == {"before.d/10-mine.sh", str(variants.added_script).removeprefix("extra/")}
+    assert not (tmp_path / "mine" / "after.d").exists()
+
+
+def test_scripts_in_the_users_own_bucket_move_to_another_prefix(tmp_path: Path) -> None:
+    variants = Variants(Path("clusters/reference-example.yaml").resolve(), tmp_path)
+    last = variants.changes()[-1]
+    uris = {
+        g.life_cycle_config.source_s3_uri for g in last.spec.cluster.instance_groups if g.life_cycle_config
+    }
+    assert variants.added_script is None
+    assert uris == {"s3://sagemaker-us-west-2-111122223333/lifecycle/src-2/"}
