@@ -16,6 +16,7 @@ from constructs import Construct, IDependable
 from hyperpod_cdk.access import ExecutionRole
 from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
+from hyperpod_cdk.cluster.naming import generated_names, named
 from hyperpod_cdk.cluster.nodes import node_config
 from hyperpod_cdk.cluster.provider import ClusterProvider
 from hyperpod_cdk.cluster.provisioned import Provisioned, custom_resource, native_resource
@@ -87,7 +88,6 @@ class HyperPodCluster(ClusterBase):
         self._network = network
         self._log_retention = log_retention
         self._encryption_key = encryption_key
-        name = cluster.cluster_name or cdk.Names.unique_resource_name(self, max_length=63, separator="-")
 
         self.lifecycle_bucket = lifecycle_bucket
         """Bucket of the node scripts; None when no group's scripts are deployed here."""
@@ -108,7 +108,7 @@ class HyperPodCluster(ClusterBase):
             group.instance_group_name: self._execution_role_arn(group, execution_roles or {})
             for group in cluster.instance_groups
         }
-        self.request = create_cluster_request(cluster, self._resources(name, role_arns))
+        self.request = named(self, create_cluster_request(cluster, self._resources(role_arns)))
         """The CreateCluster request, in the API's own words."""
         depends = [
             network,
@@ -119,7 +119,7 @@ class HyperPodCluster(ClusterBase):
         if self._deployment.provisioning is Provisioning.CLOUDFORMATION:
             made = native_resource(self, self.request, depends_on=depends)
         else:
-            made = self._custom_resource(name, role_arns, depends)
+            made = self._custom_resource(depends)
         self.resource = made.resource
         """The cluster's resource, of our custom type or CloudFormation's own."""
         self.provider = made.provider
@@ -133,17 +133,11 @@ class HyperPodCluster(ClusterBase):
         self.controller_ssm_target = made.controller_ssm_target
         """Target of ``aws ssm start-session``: the controller; None for CloudFormation's own resource."""
 
-    def _custom_resource(
-        self, name: str, role_arns: Mapping[str, str], depends_on: Sequence[IDependable]
-    ) -> Provisioned:
-        groups = self._spec.instance_groups
+    def _custom_resource(self, depends_on: Sequence[IDependable]) -> Provisioned:
         provider = ClusterProvider(
             self,
             "Provider",
-            cluster_name=name,
-            execution_role_arns=list(dict.fromkeys(role_arns.values())),
-            custom_images=any(group.image_id for group in groups),
-            training_plan_arns=[group.training_plan_arn for group in groups if group.training_plan_arn],
+            cluster_names=self._spec.cluster_name or generated_names(self),
             log_retention=self._log_retention,
             encryption_key=self._encryption_key,
         )
@@ -242,9 +236,9 @@ class HyperPodCluster(ClusterBase):
             for i, arn in enumerate(arns)
         ]
 
-    def _resources(self, cluster_name: str, role_arns: Mapping[str, str]) -> ClusterResources:
+    def _resources(self, role_arns: Mapping[str, str]) -> ClusterResources:
         return ClusterResources(
-            cluster_name=cluster_name,
+            cluster_name=self._spec.cluster_name,
             vpc=self._placement(self._network.default_subnets, self._security_group_ids()),
             groups={
                 group.instance_group_name: GroupResources(

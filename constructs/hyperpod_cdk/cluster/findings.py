@@ -9,7 +9,7 @@ from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk import custom_resources as cr
 from constructs import IConstruct
 
-from hyperpod_cdk.nag import acknowledge
+from hyperpod_cdk.nag import acknowledge, acknowledge_resources
 
 _PACKS = ("HIPAA.Security", "NIST.800.53.R5", "PCI.DSS.321")
 _FUNCTION = {
@@ -33,7 +33,10 @@ _INLINE = {
 _BASIC_EXECUTION = (
     "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]"
 )
-_DRAWN_ID = "the cluster's log group ends in an id that the service draws at creation"
+_DRAWN_IDS = (
+    "the action takes no resource, or the resource ends in an id that the service draws when it is made: a "
+    "cluster, its log group, reserved capacity, an image's snapshots"
+)
 _FRAMEWORK_FUNCTIONS = ("framework-onEvent", "framework-isComplete", "framework-onTimeout")
 _WAITER = "waiter-state-machine"
 
@@ -78,37 +81,16 @@ def acknowledge_framework(framework: cr.Provider, functions: Sequence[lambda_.Fu
     )
 
 
-def acknowledge_policy(policy: iam.ManagedPolicy, cluster_name: str) -> None:
-    """Accept what stands on the handler's policy.
+def acknowledge_policy(policy: iam.ManagedPolicy, statements: Sequence[iam.PolicyStatement]) -> None:
+    """Accept wildcards in the resources of the handler's statements.
 
     Args:
-        policy: with the handler's statements.
-        cluster_name: of the cluster that it manages.
+        policy: of the handler.
+        statements: in it.
     """
-    arn = "arn:<AWS::Partition>"
-    here = "<AWS::Region>:<AWS::AccountId>"
-    service_linked = "aws-service-role/hyperpod.sagemaker.amazonaws.com"
-    log_groups = f"log-group:/aws/sagemaker/Clusters/{cluster_name}/*"
-    acknowledge(
-        _child(policy, "Resource"),
-        {
-            "AwsSolutions-IAM5[Resource::*]": "describing network interfaces takes no resource",
-            f"AwsSolutions-IAM5[Resource::{arn}:sagemaker:{here}:cluster/*]": (
-                "a cluster's ARN ends in an id that the service draws at creation"
-            ),
-            f"AwsSolutions-IAM5[Resource::{arn}:iam::<AWS::AccountId>:role/{service_linked}/*]": (
-                "the service-linked role of one service"
-            ),
-            f"AwsSolutions-IAM5[Resource::{arn}:logs:{here}:{log_groups}]": (_DRAWN_ID),
-        },
-    )
-
-
-def acknowledge_node_logs(policy: iam.ManagedPolicy, cluster_name: str) -> None:
-    """Accept what stands on the policy that lets the nodes' logs be deleted."""
-    groups = f"log-group:/aws/sagemaker/Clusters/{cluster_name}/*"
-    rule = f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:{groups}]"
-    acknowledge(_child(policy, "Resource"), {rule: _DRAWN_ID})
+    allowed = [statement for statement in statements if statement.effect is iam.Effect.ALLOW]
+    resources = dict.fromkeys(resource for statement in allowed for resource in statement.resources)
+    acknowledge_resources(_child(policy, "Resource"), resources, _DRAWN_IDS)
 
 
 def acknowledge_watch(state_machine: sfn.StateMachine, look: lambda_.IFunction) -> None:

@@ -14,19 +14,31 @@ READ_CLUSTER = [
 ]
 """What a person needs to look at a cluster."""
 
-MANAGE_CLUSTER = [
-    "sagemaker:AddTags",
-    "sagemaker:CreateCluster",
-    "sagemaker:DeleteCluster",
-    "sagemaker:DeleteTags",
+LOOK_AT_CLUSTERS = [
     "sagemaker:DescribeCluster",
     "sagemaker:ListClusterEvents",
     "sagemaker:ListClusterNodes",
     "sagemaker:ListTags",
+]
+"""What the custom resource's handler reads. Of any cluster: it must see whose a name is."""
+CREATE_CLUSTER = ["sagemaker:AddTags", "sagemaker:CreateCluster"]
+"""Tags in a CreateCluster request need AddTags
+(https://docs.aws.amazon.com/sagemaker/latest/dg/api-permissions-reference.html, 2026-10)."""
+CHANGE_CLUSTER = [
+    "sagemaker:AddTags",
+    "sagemaker:DeleteCluster",
+    "sagemaker:DeleteTags",
     "sagemaker:UpdateCluster",
     "sagemaker:UpdateClusterSoftware",
 ]
-"""What the custom resource's handler calls, and no more (a test reads it off the handler)."""
+"""What the handler calls on the cluster that it made."""
+CHANGE_NODES = ["sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes"]
+"""Not called, but named by the service authorization reference as what UpdateCluster may depend on."""
+PLACE_NODES = ["sagemaker:CreateCluster", "sagemaker:UpdateCluster"]
+"""What can be kept to instance types, subnets and security groups."""
+USE_TRAINING_PLAN = ["sagemaker:CreateCluster", "sagemaker:UpdateCluster"]
+"""On the plan and on reserved capacity
+(https://docs.aws.amazon.com/sagemaker/latest/dg/training-plan-iam-permissions.html, 2026-10)."""
 
 READ_NODE_LOGS = ["logs:DescribeLogStreams", "logs:GetLogEvents"]
 DELETE_NODE_LOGS = ["logs:DeleteLogGroup"]

@@ -84,6 +84,7 @@ def custom_resource(
             "LogGroupRemoval": "Delete" if removes_logs else None,
         },
     )
+    provider.allow_cluster(resource, request)
     resource.node.add_dependency(provider, *depends_on)
     if watch:
         watch.condition.node.add_dependency(resource)

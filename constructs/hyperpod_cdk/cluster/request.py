@@ -46,7 +46,8 @@ class GroupResources:
 class ClusterResources:
     """What the cluster needs beside its spec."""
 
-    cluster_name: str
+    cluster_name: str | None
+    """None: one is yet to be generated, from the request."""
     vpc: VpcPlacement
     groups: Mapping[str, GroupResources] = field(default_factory=dict)
 

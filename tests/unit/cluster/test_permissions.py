@@ -38,7 +38,9 @@ def called() -> set[str]:
 
 def test_the_handlers_policy_is_what_the_handler_calls() -> None:
     allowed = {
-        *permissions.MANAGE_CLUSTER,
+        *permissions.LOOK_AT_CLUSTERS,
+        *permissions.CREATE_CLUSTER,
+        *permissions.CHANGE_CLUSTER,
         *permissions.READ_NODE_LOGS,
         *permissions.DELETE_NODE_LOGS,
         *permissions.FIND_INTERFACES,

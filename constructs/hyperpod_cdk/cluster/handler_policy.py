@@ -1,0 +1,174 @@
+"""What the custom resource's handler may do, statement by statement.
+
+What an action can be narrowed to is in the service authorization reference
+(https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemakerai.html, 2026-10). A
+condition on a key that the action does not have allows nothing, so only keys that it names stand here.
+
+CloudFormation changes these policies before the custom resource, in a rollback too, and deletes a replaced
+cluster under the new ones. So nothing that DeleteCluster needs follows from the request.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+
+from hyperpod_cdk.cluster import permissions
+
+OWNERSHIP_TAGS = ("hyperpod-cdk:stack-id", "hyperpod-cdk:logical-id")
+"""Tags that the handler gives a cluster, and without which it changes none."""
+
+_SERVICE = "hyperpod.sagemaker.amazonaws.com"
+# Its name: https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol-AmazonSageMakerHyperPodServiceRolePolicy.html
+_SERVICE_LINKED_ROLE = f"aws-service-role/{_SERVICE}/AWSServiceRoleForSageMakerHyperPod"
+# A managed policy holds 6144 characters (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html,
+# 2026-10); an ARN of a role or plan takes up to 130 of them,
+_ARNS_IN_A_POLICY = 40
+# and an instance type or id in one of the three lists up to 27.
+_VALUES_IN_A_LIST = 50
+
+Statements = list[iam.PolicyStatement]
+
+
+def policies(request: Mapping[str, Any], *, stack: cdk.Stack, logical_id: str) -> dict[str, Statements]:
+    """The statements that follow from a request, by the name of the policy that they are to be in.
+
+    Args:
+        request: the CreateCluster request; tokens allowed.
+        stack: of the custom resource.
+        logical_id: of the custom resource.
+    """
+    found = {
+        "Policy": [*_own_clusters(stack, logical_id), *_round_clusters(stack, request)],
+        "Bounds": list(_bounds(stack, request)),
+        **_in_parts("PassRoles", _values(request, "ExecutionRole"), _pass_roles),
+        **_in_parts("TrainingPlans", _values(request, "TrainingPlanArn"), partial(_use_plans, stack)),
+    }
+    return {name: statements for name, statements in found.items() if statements}
+
+
+def clusters_of(stack: cdk.Stack) -> str:
+    """ARN of any cluster: it ends in an id that the service draws, so a name cannot narrow it."""
+    return stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")
+
+
+def reserved_capacity_of(stack: cdk.Stack) -> str:
+    """ARN of any reserved capacity: which belongs to a training plan is not known here."""
+    return stack.format_arn(service="sagemaker", resource="reserved-capacity", resource_name="*")
+
+
+def _own_clusters(stack: cdk.Stack, logical_id: str) -> Statements:
+    """Make clusters with our tags, and change those that have them.
+
+    `sagemaker:TaggingAction` would keep AddTags to the call that makes a cluster, so that no other could be
+    tagged as ours; but no page tells its value for CreateCluster, and a wrong one would let nothing be made.
+    """
+    clusters = [clusters_of(stack)]
+    owner = dict(zip(OWNERSHIP_TAGS, (cdk.Aws.STACK_ID, logical_id), strict=True))
+    return [
+        allow("LookAtClusters", permissions.LOOK_AT_CLUSTERS, clusters),
+        allow("CreateCluster", permissions.CREATE_CLUSTER, clusters, _tagged("aws:RequestTag", owner)),
+        allow(
+            "ChangeOwnCluster",
+            [*permissions.CHANGE_CLUSTER, *permissions.CHANGE_NODES],
+            clusters,
+            _tagged("aws:ResourceTag", owner),
+        ),
+    ]
+
+
+def _round_clusters(stack: cdk.Stack, request: Mapping[str, Any]) -> Statements:
+    service_linked = stack.format_arn(
+        service="iam", region="", resource="role", resource_name=_SERVICE_LINKED_ROLE
+    )
+    statements = [
+        allow(
+            "CreateServiceLinkedRole",
+            permissions.CREATE_SERVICE_LINKED_ROLE,
+            [service_linked],
+            {"StringEquals": {"iam:AWSServiceName": _SERVICE}},
+        ),
+        allow("FindLingeringInterfaces", permissions.FIND_INTERFACES, ["*"]),
+    ]
+    images = [
+        stack.format_arn(service="ec2", account="", resource="image", resource_name=image)
+        for image in _values(request, "ImageId")
+    ]
+    if images:
+        snapshots = stack.format_arn(service="ec2", account="", resource="snapshot", resource_name="*")
+        statements += [
+            allow("ReadImages", permissions.READ_IMAGES, ["*"]),
+            allow("ShareImages", permissions.SHARE_IMAGES, [*images, snapshots]),
+        ]
+    return statements
+
+
+def _bounds(stack: cdk.Stack, request: Mapping[str, Any]) -> Iterator[iam.PolicyStatement]:
+    """Refuse nodes of another kind or in another place than the request's.
+
+    Said as a refusal, it holds for making and for changing at once, and for a call that brings none of the
+    keys it says nothing. A list too long for a policy is left out.
+    """
+    for sid, key, names in (
+        ("OtherInstanceTypes", "sagemaker:InstanceTypes", ("InstanceType", "InstanceTypes")),
+        ("OtherSubnets", "sagemaker:VpcSubnets", ("Subnets",)),
+        ("OtherSecurityGroups", "sagemaker:VpcSecurityGroupIds", ("SecurityGroupIds",)),
+    ):
+        values = _values(request, *names)
+        if 0 < len(values) <= _VALUES_IN_A_LIST:
+            yield iam.PolicyStatement(
+                sid=sid,
+                effect=iam.Effect.DENY,
+                actions=permissions.PLACE_NODES,
+                resources=[clusters_of(stack)],
+                conditions={"ForAnyValue:StringNotEquals": {key: values}},
+            )
+
+
+def _pass_roles(arns: Sequence[str]) -> Statements:
+    to_service = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
+    return [allow("PassExecutionRoles", permissions.PASS_ROLE, arns, to_service)]
+
+
+def _use_plans(stack: cdk.Stack, arns: Sequence[str]) -> Statements:
+    resources = [*arns, reserved_capacity_of(stack)]
+    return [allow("UseTrainingPlans", permissions.USE_TRAINING_PLAN, resources)]
+
+
+def allow(
+    sid: str, actions: Sequence[str], resources: Sequence[str], conditions: Mapping[str, Any] | None = None
+) -> iam.PolicyStatement:
+    """A statement that allows."""
+    return iam.PolicyStatement(sid=sid, actions=actions, resources=resources, conditions=conditions or {})
+
+
+def _tagged(key: str, tags: Mapping[str, str]) -> dict[str, Any]:
+    return {"StringEquals": {f"{key}/{name}": value for name, value in tags.items()}}
+
+
+def _in_parts(
+    name: str, arns: Sequence[str], statements: Callable[[Sequence[str]], Statements]
+) -> dict[str, Statements]:
+    return {
+        f"{name}{start // _ARNS_IN_A_POLICY or ''}": statements(arns[start : start + _ARNS_IN_A_POLICY])
+        for start in range(0, len(arns), _ARNS_IN_A_POLICY)
+    }
+
+
+def _values(request: Any, *names: str) -> list[str]:
+    """Every different value that members of these names have, anywhere in a request."""
+    return list(dict.fromkeys(_found(request, names)))
+
+
+def _found(part: Any, names: Sequence[str]) -> Iterator[str]:
+    if isinstance(part, list):
+        for item in part:
+            yield from _found(item, names)
+    elif isinstance(part, Mapping):
+        for name, value in part.items():
+            if name in names:
+                yield from value if isinstance(value, list) else [value]
+            else:
+                yield from _found(value, names)
