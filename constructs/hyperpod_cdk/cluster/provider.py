@@ -132,13 +132,11 @@ class ClusterProvider(Construct):
         Args:
             state_machine: which waits on when the custom resource has answered.
         """
-        start = allow("StartWatch", permissions.START_WATCH, [state_machine.state_machine_arn])
-        self.policies.append(self._policy("StartWatch", [start]))
+        self._allow_more(allow("StartWatch", permissions.START_WATCH, [state_machine.state_machine_arn]))
 
     def allow_deleting_logs(self) -> None:
         """Let the handler delete the log groups of the cluster's nodes."""
-        delete = allow("DeleteNodeLogs", permissions.DELETE_NODE_LOGS, [self.node_logs])
-        self.policies.append(self._policy("DeleteLogs", [delete]))
+        self._allow_more(allow("DeleteNodeLogs", permissions.DELETE_NODE_LOGS, [self.node_logs]))
 
     @property
     def service_token(self) -> str:
@@ -176,3 +174,8 @@ class ClusterProvider(Construct):
         )
         acknowledge_policy(policy, statements)
         return policy
+
+    def _allow_more(self, statement: iam.PolicyStatement) -> None:
+        # not in a policy of its own: a role takes ten
+        self.policies[0].add_statements(statement)
+        acknowledge_policy(self.policies[0], [statement])

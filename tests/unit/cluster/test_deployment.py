@@ -107,9 +107,9 @@ def test_minimum_counts_are_waited_for_by_a_condition(spec: HyperPodSpec) -> Non
         "AWS::IAM::ManagedPolicy",
         {
             "PolicyDocument": {
-                "Statement": [
-                    Match.object_like({"Action": "states:StartExecution", "Resource": {"Ref": machine}})
-                ]
+                "Statement": Match.array_with(
+                    [Match.object_like({"Action": "states:StartExecution", "Resource": {"Ref": machine}})]
+                )
             }
         },
     )
