@@ -88,7 +88,7 @@ def test_data_is_kept_with_the_network_that_it_lies_in(template: Template) -> No
     kept = {
         resource["Type"]
         for resource in template.to_json()["Resources"].values()
-        if resource.get("DeletionPolicy") == "Retain"
+        if resource.get("DeletionPolicy", "").startswith("Retain")
     }
     assert kept == {
         "AWS::EC2::Subnet",
@@ -99,6 +99,16 @@ def test_data_is_kept_with_the_network_that_it_lies_in(template: Template) -> No
         "AWS::EC2::SecurityGroupEgress",
         "AWS::EC2::SecurityGroupIngress",
     }
+
+
+def test_what_a_failed_first_deployment_made_goes_again(template: Template) -> None:
+    """An empty file system would only cost; a bucket with scripts in it could not be deleted."""
+    policies = {
+        resource["Type"]: resource["DeletionPolicy"]
+        for resource in template.to_json()["Resources"].values()
+        if resource.get("DeletionPolicy", "").startswith("Retain")
+    }
+    assert {kind for kind, policy in policies.items() if policy == "Retain"} == {"AWS::S3::Bucket"}
 
 
 def test_the_specs_tags_are_on_the_cluster_too(template: Template) -> None:

@@ -10,7 +10,6 @@ from constructs import Construct
 
 from hyperpod_cdk import spec
 from hyperpod_cdk.nag import acknowledge_everywhere
-from hyperpod_cdk.removal import removal
 
 OLD_VERSIONS = Duration.days(90)
 """How long overwritten objects are kept."""
@@ -47,7 +46,9 @@ class LifecycleBucket(Construct):
         access_log_retention: Duration | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        policy = removal(removal_policy)
+        # Kept whatever happens: a bucket with scripts in it cannot be deleted, and would fail a rollback.
+        kept = removal_policy is spec.RemovalPolicy.RETAIN
+        policy = RemovalPolicy.RETAIN if kept else RemovalPolicy.DESTROY
         retention = access_log_retention or Duration.days(90)
         self.access_log_bucket = self._access_log_bucket(retention, policy)
         self._bucket = self._lifecycle_bucket(encryption_key, policy)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Aws, CfnTag, RemovalPolicy, Token
+from aws_cdk import Aws, CfnTag, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -17,6 +17,7 @@ from hyperpod_cdk.network.flow_logs import FlowLogs
 from hyperpod_cdk.network.gateways import InternetAccess, Subnet, add_subnet
 from hyperpod_cdk.network.layout import lay_out
 from hyperpod_cdk.network.security_group import EfaSecurityGroup
+from hyperpod_cdk.removal import KEEP
 from hyperpod_cdk.spec import ExistingSubnet, InstanceGroup, NatGateways
 
 NATTED_ZONES: Mapping[NatGateways, int | None] = {
@@ -178,10 +179,10 @@ class HyperPodNetwork(Construct):
     def keep(self, subnets: Sequence[ec2.ISubnet]) -> None:
         """Keep the VPC and these subnets when the stack goes, for something kept that lies in them."""
         kept = {subnet.subnet_id for subnet in subnets}
-        self.cfn_vpc.apply_removal_policy(RemovalPolicy.RETAIN)
+        self.cfn_vpc.apply_removal_policy(KEEP)
         for private in self.private_subnets.values():
             if private.subnet.ref in kept:
-                private.subnet.apply_removal_policy(RemovalPolicy.RETAIN)
+                private.subnet.apply_removal_policy(KEEP)
 
     def _vpc(self, cidr: str) -> ec2.CfnVPC:
         vpc = ec2.CfnVPC(

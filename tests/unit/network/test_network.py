@@ -185,8 +185,8 @@ def test_kept_subnets_keep_the_vpc() -> None:
     made = network()
     made.keep(made.subnets_by_zone["usw2-az1"])
     template = template_of(made)
-    template.has_resource("AWS::EC2::VPC", {"DeletionPolicy": "Retain"})
-    kept = template.find_resources("AWS::EC2::Subnet", {"DeletionPolicy": "Retain"})
+    template.has_resource("AWS::EC2::VPC", {"DeletionPolicy": "RetainExceptOnCreate"})
+    kept = template.find_resources("AWS::EC2::Subnet", {"DeletionPolicy": "RetainExceptOnCreate"})
     assert [s["Properties"]["AvailabilityZoneId"] for s in kept.values()] == ["usw2-az1"]
 
 

@@ -176,9 +176,11 @@ def test_data_is_kept_with_what_it_can_not_do_without() -> None:
     network = HyperPodNetwork(stack, "Network", availability_zone_ids=["usw2-az4", "usw2-az1"])
     LustreStorage(stack, "Lustre", network=network)
     template = Template.from_stack(stack)
-    template.has_resource(FILE_SYSTEM, {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"})
+    template.has_resource(
+        FILE_SYSTEM, {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
+    )
     resources = template.to_json()["Resources"].values()
-    kept = sorted(r["Type"] for r in resources if r.get("DeletionPolicy") == "Retain")
+    kept = sorted(r["Type"] for r in resources if r.get("DeletionPolicy") == "RetainExceptOnCreate")
     assert kept == [
         "AWS::EC2::SecurityGroup",
         *["AWS::EC2::SecurityGroupEgress"] * 2,
@@ -201,7 +203,9 @@ def test_destroying_is_asked_for() -> None:
     template = Template.from_stack(stack)
     template.has_resource(FILE_SYSTEM, {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"})
     resources = template.to_json()["Resources"].values()
-    assert not [resource for resource in resources if resource.get("DeletionPolicy") == "Retain"]
+    assert not [
+        resource for resource in resources if resource.get("DeletionPolicy") == "RetainExceptOnCreate"
+    ]
 
 
 def test_associations_are_made_one_at_a_time_and_touch_nothing_in_s3_unasked() -> None:

@@ -124,9 +124,10 @@ def test_clients_reach_the_ports_of_nfs_before_it_is_created() -> None:
 
 def test_kept_by_default_with_its_group() -> None:
     made = storage()
-    assert resource(made)["DeletionPolicy"] == resource(made)["UpdateReplacePolicy"] == "Retain"
+    assert resource(made)["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert resource(made)["UpdateReplacePolicy"] == "Retain"
     resources = Template.from_stack(cdk.Stack.of(made)).to_json()["Resources"].values()
-    kept = sorted(r["Type"] for r in resources if r.get("DeletionPolicy") == "Retain")
+    kept = sorted(r["Type"] for r in resources if r.get("DeletionPolicy") == "RetainExceptOnCreate")
     assert kept == ["AWS::EC2::SecurityGroup", "AWS::EC2::Subnet", "AWS::EC2::VPC", "AWS::FSx::FileSystem"]
 
 
