@@ -1,6 +1,7 @@
 """HyperPodCluster in somebody else's stack."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import aws_cdk as cdk
@@ -120,6 +121,20 @@ def test_the_generated_name_is_one_that_the_service_takes(made: Made) -> None:
     assert len(name) <= 63
     assert name.replace("-", "").isalnum()
     assert not name.startswith("-")
+
+
+def test_a_generated_name_follows_the_network_and_not_the_size() -> None:
+    """What HyperPod fixes for a cluster's life can only change with another cluster."""
+
+    def name(zone: str, count: int) -> str:
+        stack = cdk.Stack(cdk.App(), "Foreign")
+        network = HyperPodNetwork(stack, "Network", availability_zone_ids=[zone])
+        groups = [CONTROLLER, replace(compute(), instance_count=count)]
+        made = HyperPodCluster(stack, "Cluster", cluster=Cluster(instance_groups=groups), network=network)
+        return str(made.request["ClusterName"])
+
+    assert name("usw2-az4", 2) == name("usw2-az4", 3)
+    assert name("usw2-az4", 2) != name("usw2-az1", 2)
 
 
 def test_the_handler_is_told_nothing_by_its_environment(made: Made) -> None:
