@@ -92,15 +92,15 @@ def _round_clusters(stack: cdk.Stack, request: Mapping[str, Any]) -> Statements:
         ),
         allow("FindLingeringInterfaces", permissions.FIND_INTERFACES, ["*"]),
     ]
-    images = [
-        stack.format_arn(service="ec2", account="", resource="image", resource_name=image)
-        for image in _values(request, "ImageId")
-    ]
-    if images:
-        snapshots = stack.format_arn(service="ec2", account="", resource="snapshot", resource_name="*")
+    if _values(request, "ImageId"):
+        # of any image: while a group goes from one to another, it is updated with the one that it runs
+        images = [
+            stack.format_arn(service="ec2", account="", resource=kind, resource_name="*")
+            for kind in ("image", "snapshot")
+        ]
         statements += [
             allow("ReadImages", permissions.READ_IMAGES, ["*"]),
-            allow("ShareImages", permissions.SHARE_IMAGES, [*images, snapshots]),
+            allow("ShareImages", permissions.SHARE_IMAGES, images),
         ]
     return statements
 

@@ -59,8 +59,8 @@ class Cluster:
     instance_groups: Sequence[InstanceGroup]
     """1-100 groups."""
     cluster_name: str | None = None
-    """1-63 letters, digits and inner hyphens. Default: made from the construct's path, and another one when the
-    VPC's subnets or security groups change, which replaces the cluster; under a name of yours that is refused.
+    """1-63 letters, digits and inner hyphens. Default: made from the construct's path, and another one when
+    subnets or security groups change, which replaces the cluster; under a name of yours that is refused.
     """
     orchestrator: Orchestrator = field(default_factory=Orchestrator)
     node_provisioning_mode: NodeProvisioningMode = NodeProvisioningMode.CONTINUOUS

@@ -219,10 +219,11 @@ def test_a_training_plan_comes_with_its_reserved_capacity() -> None:
     assert "UseTrainingPlans" not in statements()
 
 
-def test_only_the_images_of_the_request_are_shared() -> None:
+def test_images_are_shared_only_where_a_group_has_its_own() -> None:
+    """Any image: an update from one to another names both."""
     found = statements(request(group(ImageId="ami-0a")))
     assert found["ShareImages"]["Resource"] == [
-        "arn:aws-us-gov:ec2:us-gov-west-1::image/ami-0a",
+        "arn:aws-us-gov:ec2:us-gov-west-1::image/*",
         "arn:aws-us-gov:ec2:us-gov-west-1::snapshot/*",
     ]
     assert not {"ReadImages", "ShareImages"} & set(statements())
