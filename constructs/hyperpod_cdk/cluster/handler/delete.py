@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from .clients import Aws
-from .errors import AWS_ERRORS, code_of, is_conflict, is_not_found
+from .errors import AWS_ERRORS, code_of, is_conflict, is_not_found, is_transient
 from .live import Live, find
 from .log import log
 from .ownership import is_ours, read_tags
@@ -73,6 +73,9 @@ def delete_logs(event: Event, aws: Aws) -> None:
         try:
             aws.logs.delete_log_group(logGroupName=group)
         except AWS_ERRORS as error:
-            if code_of(error) != "ResourceNotFoundException":
+            if is_transient(error):
                 raise
+            # The cluster is gone. Not to reach its logs is no reason to fail the deletion.
+            log("log group is left", level="WARNING", log_group=group, code=code_of(error), reason=str(error))
+            continue
         log("log group deleted", log_group=group)
