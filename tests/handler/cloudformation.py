@@ -5,7 +5,8 @@ Follows aws-cdk-lib 2.275.0, custom-resources/lib/provider-framework/runtime.
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +45,20 @@ class Response:
 
 
 @dataclass(kw_only=True)
+class Delivery:
+    """A request on its way through the framework: on_event was called, is_complete is polled.
+
+    Args:
+        event: what is_complete is called with.
+        response: None until there is one.
+    """
+
+    event: Request
+    polls: int = 0
+    response: Response | None = None
+
+
+@dataclass(kw_only=True)
 class Framework:
     """CDK's provider framework: calls on_event, then is_complete until it is done or time is up."""
 
@@ -54,33 +69,64 @@ class Framework:
     responses: list[Response] = field(default_factory=list)
 
     def run(self, event: Request) -> Response:
-        if event["RequestType"] == "Delete" and event["PhysicalResourceId"] == FAILED_CREATE:
-            return self._respond("SUCCESS", event)
-        try:
-            result = self._call(index.on_event, event)
-        except Exception as error:
-            return self._failed(event, error)
-        physical_id = (
-            result.get("PhysicalResourceId") or event.get("PhysicalResourceId") or event["RequestId"]
-        )
-        if event["RequestType"] == "Delete":
-            assert physical_id == event["PhysicalResourceId"]
-        return self.wait({**event, **result, "PhysicalResourceId": physical_id})
+        """Take a request to its response."""
+        return self._to_the_end(self.begin(event))
 
     def wait(self, event: Request) -> Response:
-        """Poll, as the waiter's state machine does."""
-        polls = int(self.timeout / self.interval)
-        for number in range(1, polls + 1):
-            self.before_poll(number)
+        """Poll from here on, as the waiter's state machine does."""
+        return self._to_the_end(Delivery(event=event))
+
+    def begin(self, event: Request, *, invocations: int = 1) -> Delivery:
+        """Call on_event.
+
+        Args:
+            event: CloudFormation's.
+            invocations: how often; the framework's client repeats a call whose answer it has not got, and
+                the last answer counts.
+        """
+        delivery = Delivery(event=event)
+        if event["RequestType"] == "Delete" and event["PhysicalResourceId"] == FAILED_CREATE:
+            delivery.response = self._respond("SUCCESS", event)
+            return delivery
+        for number in range(invocations):
             try:
-                answer = self._call(index.is_complete, event)
+                result = self._call(index.on_event, event)
             except Exception as error:
-                return self._failed(event, error, polls=number)
-            if answer["IsComplete"]:
-                return self._respond("SUCCESS", event, data=answer.get("Data", {}), polls=number)
-            assert set(answer) == {"IsComplete"}, "Data with IsComplete false makes the framework throw"
-            self.advance(self.interval)
-        return self._respond("FAILED", event, reason="Operation timed out", polls=polls)
+                if number == invocations - 1:
+                    delivery.response = self._failed(event, error)
+                continue
+            physical_id = (
+                result.get("PhysicalResourceId") or event.get("PhysicalResourceId") or event["RequestId"]
+            )
+            if event["RequestType"] == "Delete":
+                assert physical_id == event["PhysicalResourceId"], "the framework throws"
+            delivery.event = {**event, **result, "PhysicalResourceId": physical_id}
+        return delivery
+
+    def poll(self, delivery: Delivery) -> None:
+        """Call is_complete; the waiter does at once, and again after each interval."""
+        delivery.polls += 1
+        self.before_poll(delivery.polls)
+        try:
+            answer = self._call(index.is_complete, delivery.event)
+        except Exception as error:
+            delivery.response = self._failed(delivery.event, error, polls=delivery.polls)
+            return
+        if answer["IsComplete"]:
+            data = answer.get("Data", {})
+            delivery.response = self._respond("SUCCESS", delivery.event, data=data, polls=delivery.polls)
+            return
+        assert set(answer) == {"IsComplete"}, "Data with IsComplete false makes the framework throw"
+        if delivery.polls > self.timeout / self.interval:  # the first try, and MaxAttempts more
+            reason = "Operation timed out"
+            delivery.response = self._respond("FAILED", delivery.event, reason=reason, polls=delivery.polls)
+
+    def _to_the_end(self, delivery: Delivery) -> Response:
+        while delivery.response is None:
+            self.poll(delivery)
+            if delivery.response is None:
+                self.advance(self.interval)
+        return delivery.response
 
     def _call(self, function: Callable[[Any, object], Any], event: Request) -> Any:
         sent = json.loads(json.dumps({**event, "ResponseURL": RESPONSE_URL}))
@@ -118,15 +164,31 @@ class Framework:
         return response
 
 
+Flow = Generator[Request, Response | None, None]
+"""Requests of CloudFormation, each sent when the one before has its response; None for one given up."""
+
+
 @dataclass(kw_only=True)
 class Stack:
-    """A stack with one custom resource, in which CloudFormation rolls back what fails."""
+    """A stack with one custom resource, in which CloudFormation rolls back what fails.
+
+    Args:
+        framework: what the requests go to.
+        stack_id: the stack's ARN.
+        logical_id: of the resource.
+        physical_id: what CloudFormation knows the resource by; empty without one.
+        current: properties of the resource as it was last made or updated.
+        failed_update: properties and physical id of an update whose rollback has not succeeded.
+        abandoned: properties and physical ids whose Delete has failed.
+    """
 
     framework: Framework
     stack_id: str = STACK_ID
     logical_id: str = "Cluster"
     physical_id: str = ""
     current: Request = field(default_factory=dict)
+    failed_update: tuple[Request, str] | None = None
+    abandoned: list[tuple[Request, str]] = field(default_factory=list)
 
     def event(self, kind: str, new: Request, old: Request | None = None, physical_id: str = "") -> Request:
         event = {
@@ -143,40 +205,80 @@ class Stack:
 
     def create(self, request: Request, **further: Any) -> Response:
         """Create; a failure is followed by the Delete that CloudFormation sends."""
-        new = properties(request, **further)
-        response = self.framework.run(self.event("Create", new))
-        if response.ok:
-            self.physical_id, self.current = response.physical_id, new
-        else:
-            self.framework.run(self.event("Delete", new, physical_id=response.physical_id))
-        return response
+        return self._first(self.creation(properties(request, **further)))
 
     def update(self, request: Request, **further: Any) -> Response:
         """Update; a failure is rolled back, a replacement followed by the Delete of the old one."""
-        new = properties(request, **further)
-        before = self.physical_id
-        response = self.framework.run(self.event("Update", new, self.current, before))
-        if not response.ok:
-            self.roll_back(new, response.physical_id)
-        elif response.physical_id != before:
-            self.framework.run(self.event("Delete", self.current, physical_id=before))
-            self.physical_id, self.current = response.physical_id, new
-        else:
-            self.current = new
-        return response
+        return self._first(self.updating(properties(request, **further)))
 
     def roll_back(self, failed: Request, physical_id: str) -> Response:
         """The Update with old and new swapped, and the Delete of what a failed replacement made."""
-        back = self.framework.run(self.event("Update", self.current, failed, physical_id))
-        if back.ok and back.physical_id != physical_id:
-            self.framework.run(self.event("Delete", failed, physical_id=physical_id))
-        return back
+        return self._first(self.rolling_back(failed, physical_id))
 
     def delete(self) -> Response:
-        response = self.framework.run(self.event("Delete", self.current, physical_id=self.physical_id))
-        if response.ok:
-            self.physical_id, self.current = "", {}
-        return response
+        return self._first(self.deletion())
+
+    def creation(self, new: Request) -> Flow:
+        """What CloudFormation asks for to create the resource, request by request."""
+        response = yield self.event("Create", new)
+        if response is not None and response.ok:
+            self.physical_id, self.current = response.physical_id, new
+            return
+        # an id that CloudFormation makes up when it gives up on a Create that has not answered
+        known = response.physical_id if response is not None else f"{self.logical_id}-1ABCDEFGHIJKL"
+        yield from self._remove(new, known)
+
+    def updating(self, new: Request) -> Flow:
+        """What CloudFormation asks for to update the resource."""
+        before = self.physical_id
+        response = yield self.event("Update", new, self.current, before)
+        if response is None or not response.ok:
+            # CloudFormation never hears of the new id of an update that it has cancelled
+            yield from self.rolling_back(new, response.physical_id if response is not None else before)
+            return
+        old, self.current, self.physical_id = self.current, new, response.physical_id
+        if response.physical_id != before:
+            yield from self._remove(old, before)
+
+    def rolling_back(self, failed: Request, physical_id: str) -> Flow:
+        """What CloudFormation asks for to undo a failed update."""
+        self.failed_update = (failed, physical_id)
+        back = yield self.event("Update", self.current, failed, physical_id)
+        if back is None or not back.ok:
+            return
+        self.failed_update = None
+        self.physical_id = back.physical_id
+        if back.physical_id != physical_id:
+            yield from self._remove(failed, physical_id)
+
+    def deletion(self) -> Flow:
+        """What CloudFormation asks for to delete the resource, and what a failed update left of it."""
+        if self.failed_update is not None:
+            failed, physical_id = self.failed_update
+            if physical_id != self.physical_id:
+                yield from self._remove(failed, physical_id)
+        response = yield self.event("Delete", self.current, physical_id=self.physical_id)
+        if response is not None and response.ok:
+            self.physical_id, self.current, self.failed_update = "", {}, None
+
+    def cleaning_up(self) -> Flow:
+        """The deletions that failed, once more."""
+        left, self.abandoned = self.abandoned, []
+        for old, physical_id in left:
+            yield from self._remove(old, physical_id)
+
+    def _remove(self, old: Request, physical_id: str) -> Flow:
+        response = yield self.event("Delete", old, physical_id=physical_id)
+        if response is None or not response.ok:
+            self.abandoned.append((old, physical_id))
+
+    def _first(self, flow: Flow) -> Response:
+        """Take a flow to its end; its first response is what the user's request came to."""
+        first = response = self.framework.run(next(flow))
+        with suppress(StopIteration):
+            while True:
+                response = self.framework.run(flow.send(response))
+        return first
 
     @property
     def last(self) -> Response:

@@ -230,7 +230,7 @@ def test_44_an_answer_lost_for_good_gives_an_id_that_can_be_deleted(
     response = stack.create(REQUEST)
     assert not response.ok
     assert response.physical_id == "ml"
-    assert "gone" in response.reason
+    assert "Read timeout on endpoint URL" in response.reason
 
 
 def test_44_a_failed_cluster_is_deleted_by_the_delete_that_follows(
@@ -305,5 +305,5 @@ def test_46_a_name_in_use_by_what_can_not_be_seen_is_left_alone(
     monkeypatch.setattr(aws.sagemaker, "create_cluster", taken)
     response = stack.create(REQUEST)
     assert "in use, but no such cluster can be seen" in response.reason
-    assert response.physical_id == FAILED_CREATE
+    assert response.physical_id == "ml", "it may be ours, and not visible yet"
     assert calls.mutating == []

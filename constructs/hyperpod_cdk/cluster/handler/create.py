@@ -17,7 +17,13 @@ from .ownership import (
     tag_list,
 )
 from .patience import patiently
+from .reason import shorten
 from .request import Desired, Event, desired_of
+
+_DOUBT_BYTES = 1000
+_IN_USE = (
+    "ClusterName: {name} is in use, but no such cluster can be seen. Deploy again, or choose another name"
+)
 
 
 def on_create(event: Event, aws: Aws) -> dict[str, Any]:
@@ -36,22 +42,21 @@ def on_create(event: Event, aws: Aws) -> dict[str, Any]:
 def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
     """Make a cluster for a Create, or for an Update that changes the name.
 
-    When the answer to CreateCluster is lost and nothing can be found out, the cluster counts as made: the id
-    that this returns is what lets CloudFormation delete it again.
+    Fails only when this request certainly made no cluster. If it may have, is_complete fails in its place:
+    CloudFormation then knows the physical id, and the framework does not swallow the Delete that follows.
     """
     _check_tags(desired)
-    live = patiently(aws, find, aws=aws, name=desired.name)
+    try:
+        live = patiently(aws, find, aws=aws, name=desired.name)
+    except AWS_ERRORS as error:
+        return _unsure(desired, error, aws)
     if live is not None:
         return _adopt(event, desired, live, aws)
     tags = tag_list({**desired.tags, **creation_tags(event)})
     try:
         patiently(aws, aws.sagemaker.create_cluster, **{**desired.request, "Tags": tags})
     except AWS_ERRORS as error:
-        if is_name_in_use(error):
-            return _adopt(event, desired, _taken(desired, aws), aws)
-        if not is_outcome_unknown(error):
-            raise
-        log("answer of CreateCluster was lost", level="WARNING", cluster=desired.name, reason=str(error))
+        return _not_made(event, desired, error, aws)
     return _made(desired, aws)
 
 
@@ -59,8 +64,34 @@ def _made(desired: Desired, aws: Aws) -> dict[str, Any]:
     return {"PhysicalResourceId": desired.name, "Handover": {"Since": int(aws.now())}}
 
 
+def _unsure(desired: Desired, error: Exception, aws: Aws) -> dict[str, Any]:
+    """Leave it to is_complete to find out, and to fail with this error if the cluster is not there."""
+    log("it is not known whether the cluster was made", level="WARNING", reason=str(error))
+    answer = _made(desired, aws)
+    answer["Handover"]["Doubt"] = shorten(str(error), _DOUBT_BYTES)
+    return answer
+
+
+def _not_made(event: Event, desired: Desired, error: Exception, aws: Aws) -> dict[str, Any]:
+    """CreateCluster ended with an error; one of its attempts may have taken effect all the same."""
+    try:
+        live = patiently(aws, find, aws=aws, name=desired.name)
+    except AWS_ERRORS:
+        return _unsure(desired, error, aws)
+    if live is not None:
+        return _adopt(event, desired, live, aws)
+    if is_name_in_use(error):
+        return _unsure(desired, RefusedError(_IN_USE.format(name=desired.name)), aws)
+    if is_outcome_unknown(error):
+        return _unsure(desired, error, aws)
+    raise error
+
+
 def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, Any]:
-    tags = patiently(aws, read_tags, aws=aws, arn=live.arn)
+    try:
+        tags = patiently(aws, read_tags, aws=aws, arn=live.arn)
+    except AWS_ERRORS as error:
+        return _unsure(desired, error, aws)
     if not is_ours(tags, event):
         raise RefusedError(
             f"ClusterName: a cluster {desired.name} exists and is not this stack's ({live.arn}). "
@@ -75,16 +106,6 @@ def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, An
         return _made(desired, aws)
     log("cluster exists and is ours: taken over", cluster=desired.name, status=live.status)
     return converge(aws, event, desired=desired, old=Desired(request={}), live=live, tags=tags)
-
-
-def _taken(desired: Desired, aws: Aws) -> Live:
-    live = patiently(aws, find, aws=aws, name=desired.name)
-    if live is None:
-        raise RefusedError(
-            f"ClusterName: {desired.name} is in use, but no such cluster can be seen. Deploy again, or "
-            "choose another name"
-        )
-    return live
 
 
 def _check_tags(desired: Desired) -> None:

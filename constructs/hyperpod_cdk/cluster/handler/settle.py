@@ -85,8 +85,7 @@ def _not_kept(event: Event, live: Live, plan: Plan, mine: Pending | None, aws: A
 
 def _complete(event: Event, live: Live, desired: Desired, mine: Pending | None, aws: Aws) -> dict[str, Any]:
     leftover = event.handover.get("Leftover")
-    other = delete_if_ours(event, leftover, aws) if leftover else None
-    if other is not None and other.status != "Deleting":
+    if leftover and delete_if_ours(event, leftover, aws) is not None:
         return NOT_COMPLETE
     data = attributes(aws, live, desired)
     if mine:

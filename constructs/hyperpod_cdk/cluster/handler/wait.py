@@ -15,6 +15,7 @@ from .failure import explain
 from .interfaces import lingers
 from .live import find
 from .log import log
+from .ownership import is_made_by, read_tags
 from .patience import PATIENCE_SECONDS
 from .request import Desired, Event, lenient_desired_of
 from .settle import NOT_COMPLETE, settle
@@ -66,8 +67,7 @@ def _poll(event: Event, aws: Aws) -> dict[str, Any]:
     try:
         return _delete(event, aws) if event.kind == "Delete" else _made_or_updated(event, aws)
     except AWS_ERRORS as error:
-        young = aws.now() - event.handover["Since"] < PATIENCE_SECONDS
-        if is_transient(error) or (young and is_permission_delay(error)):
+        if is_transient(error) or (_is_young(event, aws) and is_permission_delay(error)):
             log("poll failed, the next one may not", level="WARNING", code=code_of(error), reason=str(error))
             return NOT_COMPLETE
         raise
@@ -88,6 +88,11 @@ def _overdue(event: Event, aws: Aws) -> str:
 
 def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
     live = find(aws, event.physical_id)
+    if live is None and _is_young(event, aws):
+        return NOT_COMPLETE  # made a moment ago, it may not be visible yet
+    doubt = event.handover.get("Doubt")
+    if doubt and (live is None or not is_made_by(read_tags(aws, live.arn), event)):
+        raise ClusterFailedError(doubt)
     if live is None:
         raise ClusterFailedError(
             f"cluster {event.physical_id} is gone: it was deleted outside of CloudFormation"
@@ -102,6 +107,10 @@ def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
         return settle(event, live, aws)
     data = released(event, lenient_desired_of(event.properties, aws), aws)
     return {"IsComplete": True, "Data": data} if data else NOT_COMPLETE
+
+
+def _is_young(event: Event, aws: Aws) -> bool:
+    return bool(aws.now() - event.handover["Since"] < PATIENCE_SECONDS)
 
 
 def _delete(event: Event, aws: Aws) -> dict[str, Any]:

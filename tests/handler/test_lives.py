@@ -1,0 +1,506 @@
+"""Random lives of a cluster: whatever is asked for and whatever fails, none is lost, leaked or lied about.
+
+hypothesis plays CloudFormation, the user, the service's bad days and somebody else with the same account, in
+small steps: begin a create, update or delete; poll; deliver a request twice; give up on it; put a fault in
+force; change or delete the cluster behind the resource's back. What must hold is checked after every step.
+
+``python -m pytest tests/handler/test_lives.py`` runs 300 lives of up to 50 steps, the same ones each time;
+``make fuzz`` runs 10,000 new ones. A life that breaks is printed as the shortest program that breaks it.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from handler import index, log
+from handler.clients import Aws, Clients
+from hypothesis import HealthCheck, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from moto.backends import get_backend
+
+from hyperpod_cdk.rehearsal.hyperpod import Durations, HyperPodService, NodeSetupResult
+from hyperpod_cdk.rehearsal.hyperpod.errors import ServiceError
+from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, ClusterStatus
+from tests.handler import random_requests as random
+from tests.handler.cloudformation import RESPONSE_URL, STACK_ID, Delivery, Flow, Framework, Response, Stack
+from tests.handler.comparison import OUTSIDE, OWN, differences, tags_of
+from tests.handler.conftest import MUTATING
+from tests.handler.samples import Request, cluster, properties
+from tests.handler.shortcut import Shortcut
+
+LIVES = int(os.environ.get("HYPERPOD_CDK_LIVES", "0"))
+"""How many new lives to run; by default 300, the same each time."""
+
+SETTINGS = settings(
+    max_examples=LIVES or 300,
+    derandomize=not LIVES,
+    stateful_step_count=50,
+    deadline=None,
+    database=None,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+)
+
+# A quarter of the usual, so that a life fits many operations; deletions are as slow as they are.
+QUICK = Durations(
+    prepare=15,
+    launch=60,
+    capacity_refused=30,
+    ami_configuration=30,
+    lifecycle_script=40,
+    finish=15,
+    roll_back=30,
+    terminate=40,
+    delete=80,
+    root_volume=60,
+    retry=60,
+    min_count_timeout=1800,
+    ready_timeout=900,
+    deep_health_checks=MappingProxyType({"InstanceStress": 600, "InstanceConnectivity": 100}),
+)
+ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 14 * 60, 2 * 60
+"""Timeouts of the two Lambda functions (hyperpod_cdk/cluster/provider.py)."""
+
+CLOUDFORMATION_SECONDS = 60 * 60
+"""CloudFormation waits no longer for a response."""
+
+_clients: Clients
+_shortcut: Shortcut
+_vpc: Request
+
+
+@pytest.fixture(scope="module")
+def connected(clients: Clients) -> Iterator[None]:
+    """The handler's clients, which every life shares."""
+    global _clients, _shortcut, _vpc  # noqa: PLW0603 - hypothesis makes the machines, without arguments
+    _clients, _shortcut = clients, Shortcut(_watch)
+    ec2 = get_backend("ec2")["123456789012"]["us-west-2"]
+    vpc = ec2.create_vpc("10.0.0.0/16")
+    subnet = ec2.create_subnet(vpc.id, "10.0.0.0/20", "us-west-2a")
+    security_group = ec2.create_security_group("nodes", "nodes", vpc_id=vpc.id)
+    _vpc = {"SecurityGroupIds": [security_group.id], "Subnets": [subnet.id]}
+    _shortcut.connect(clients.sagemaker, clients.ec2)
+    yield
+    _shortcut.disconnect(clients.sagemaker, clients.ec2)
+
+
+_life: "Lives"
+
+
+def _watch(operation: str, request: Request) -> None:
+    _life.watch(operation, request)
+
+
+class _Stack(Stack):
+    """Remembers what each request asks for, before CloudFormation makes text of it."""
+
+    asked: dict[str, Request]
+
+    def event(self, kind: str, new: Request, old: Request | None = None, physical_id: str = "") -> Request:
+        event = super().event(kind, new, old, physical_id)
+        self.asked[event["RequestId"]] = new["Request"]
+        return event
+
+
+class Lives(RuleBasedStateMachine):
+    """One resource in one stack, from nothing to nothing, and perhaps again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        global _life  # noqa: PLW0603
+        _life = self
+        self.service = _shortcut.service = _new_service()
+        self.framework = Framework(advance=self.service.clock.advance, interval=20)
+        self.stack = _Stack(framework=self.framework)
+        self.stack.asked = {}
+        self.calls: list[str] = []
+        self.flow: Flow | None = None
+        self.delivery: Delivery | None = None
+        self.stray: list[Delivery] = []
+        self.begun = 0.0
+        self.replaces = False
+        self.first: Response | None = None
+        self.is_first = False
+        self.healthy = True
+        self.expected: bool | None = None
+        self.changes_nothing = False
+        self.is_deleting = False
+        self._patch = pytest.MonkeyPatch()
+        self._patch.setattr(index, "_aws", self._aws)
+        self._patch.setattr(log, "print", self._check_line, raising=False)
+
+    def teardown(self) -> None:
+        """Whatever was begun comes to an end; then leave nothing for the next life."""
+        try:
+            self._finish()
+        finally:
+            self._patch.undo()
+            self.service.account.ec2.enis.clear()
+            self.service.account.logs.groups.clear()
+
+    # What the handler has, and what is seen of it.
+
+    def _now(self) -> float:
+        return self.service.clock.now().timestamp()
+
+    def _aws(self) -> Aws:
+        return Aws(clients=_clients, started=self._now(), sleep=self.service.clock.advance, now=self._now)
+
+    def _check_line(self, line: str, **_: Any) -> None:
+        assert RESPONSE_URL not in line
+
+    def watch(self, operation: str, request: Request) -> None:
+        """A call that changes something goes to a cluster of ours, or makes one."""
+        self.calls.append(operation)
+        if operation == "CreateCluster" or not operation.startswith(MUTATING):
+            return
+        target = request.get("ClusterName") or request["ResourceArn"]
+        found = [one for one in self.service.clusters.values() if target in (one.name, one.arn)]
+        assert all(_is_mine(one) for one in found), f"{operation} on another's cluster {target}"
+
+    def mine(self) -> list[Cluster]:
+        """The clusters of the resource."""
+        return [one for one in self.service.clusters.values() if _is_mine(one)]
+
+    @property
+    def current(self) -> Request:
+        """What the resource is, as CloudFormation knows it."""
+        return self.stack.current["Request"]
+
+    def _is_as_known(self) -> bool:
+        """Whether the live cluster is what CloudFormation takes it for, and at rest."""
+        self.service.catch_up()
+        live = self.service.clusters.get(self.stack.physical_id)
+        return (
+            live is not None
+            and _is_mine(live)
+            and live.status is ClusterStatus.IN_SERVICE
+            and not differences(self.current, live)
+        )
+
+    # CloudFormation and the provider framework.
+
+    def _begin(
+        self, flow: Flow, *, expected: bool | None = None, invocations: int = 1, replaces: bool = False
+    ) -> None:
+        """Begin what the user asks for.
+
+        Args:
+            flow: the requests that it takes.
+            expected: whether it succeeds; None when either may happen.
+            invocations: of on_event.
+            replaces: whether two clusters may live meanwhile.
+        """
+        harmed = self.service.faults.active() or not self.healthy
+        self.expected = None if harmed and expected else expected
+        self.flow, self.first, self.replaces = flow, None, replaces
+        self.is_first = True
+        self._send(next(flow), invocations)
+
+    def _send(self, event: Request, invocations: int = 1) -> None:
+        self.calls.clear()
+        note(f"{event['RequestType']} {event.get('PhysicalResourceId', '')}")
+        self.begun = self.service.clock.elapsed()
+        self.delivery = self.framework.begin(event, invocations=invocations)
+        spent = self.service.clock.elapsed() - self.begun
+        assert spent < ON_EVENT_SECONDS * invocations, f"on_event took {spent} s"
+        self._take_response()
+
+    def _take_response(self) -> None:
+        assert self.delivery is not None
+        response = self.delivery.response
+        if response is None:
+            return
+        took = self.service.clock.elapsed() - self.begun
+        assert took < CLOUDFORMATION_SECONDS, f"the response came after {took} s"
+        note(f"{response.status} {response.physical_id} {response.reason[:400]}")
+        self._check_response(self.delivery.event, response)
+        self._go_on(response)
+
+    def _go_on(self, response: Response | None) -> None:
+        assert self.flow is not None
+        if self.is_first:
+            self.first = response
+        self.is_first = self.changes_nothing = False
+        try:
+            event = self.flow.send(response)
+        except StopIteration:
+            self.flow = self.delivery = None
+            self._check_end()
+        else:
+            self._send(event)
+
+    def _poll(self) -> None:
+        assert self.delivery is not None
+        for delivery in [*self.stray, self.delivery]:
+            started = self.service.clock.elapsed()
+            self.framework.poll(delivery)
+            spent = self.service.clock.elapsed() - started
+            assert spent < IS_COMPLETE_SECONDS, f"is_complete took {spent} s"
+        self.stray = [delivery for delivery in self.stray if delivery.response is None]
+        self._take_response()
+        self.service.clock.advance(self.framework.interval)
+
+    def _finish(self) -> None:
+        while self.flow is not None:
+            self._poll()
+
+    # What must hold.
+
+    def _check_response(self, event: Request, response: Response) -> None:
+        self.service.catch_up()
+        if self.changes_nothing:
+            assert not [name for name in self.calls if name.startswith(MUTATING)]
+        if not response.ok:
+            return
+        if event["RequestType"] == "Delete":
+            self._check_deleted(event)
+            return
+        wanted = self.stack.asked[event["RequestId"]]
+        live = self.service.clusters[response.physical_id]
+        assert _is_mine(live)
+        assert live.name == wanted["ClusterName"]
+        assert differences(wanted, live) == []
+        assert response.data["ClusterArn"] == live.arn
+        target = f"sagemaker-cluster:{live.cluster_id}_controller-"
+        assert response.data["ControllerSsmTarget"].startswith(target)
+
+    def _check_deleted(self, event: Request) -> None:
+        names = {event["PhysicalResourceId"], event["ResourceProperties"]["Request"].get("ClusterName")}
+        assert not names & {one.name for one in self.mine()}
+        for interface in self.service.account.ec2.enis.values():
+            for arn in event.get("Handover", {}).get("Clusters", ()):
+                assert arn not in interface.description, "an interface holds the security group"
+
+    def _check_end(self) -> None:
+        """CloudFormation is done: the one cluster is there that it knows of, and no other."""
+        assert self.first is None or self.expected in (None, self.first.ok), self.first
+        self.service.catch_up()
+        self.is_deleting = self.is_deleting and bool(self.stack.physical_id)
+        if self.stack.abandoned or self.stack.failed_update or self.is_deleting:
+            return
+        known = {self.stack.physical_id} - {""}
+        assert {one.name for one in self.mine()} <= known
+
+    @invariant()
+    def never_two(self) -> None:
+        """One cluster for one resource, but for the span of a replacement."""
+        left = len(self.stack.abandoned) + 2 * (self.stack.failed_update is not None)
+        assert len(self.mine()) <= 1 + self.replaces + left
+
+    @invariant()
+    def the_foreign_cluster_is_as_it_was(self) -> None:
+        """Nothing of it, whatever happens."""
+        if hasattr(self, "foreign"):
+            assert self._foreign() == self.foreign
+
+    def _foreign(self) -> Any:
+        other = self.service.clusters[random.FOREIGN]
+        return other.arn, other.status, other.request(), list(other.tags)
+
+    # What may happen.
+
+    @initialize(continuous=st.booleans(), with_vpc=st.booleans())
+    def account(self, continuous: bool, with_vpc: bool) -> None:
+        """A cluster of somebody else is there from the beginning."""
+        self.continuous, self.vpc = continuous, _vpc if with_vpc else None
+        self.service.call("CreateCluster", cluster(ClusterName=random.FOREIGN))
+        self.service.settle()
+        self.foreign = self._foreign()
+
+    def _kind(self) -> str:
+        return "" if self.delivery is None else str(self.delivery.event["RequestType"])
+
+    def _is_idle(self) -> bool:
+        return self.flow is None
+
+    def _may_update(self) -> bool:
+        idle = self._is_idle() and bool(self.stack.physical_id)
+        return idle and self.stack.failed_update is None and not self.is_deleting
+
+    @precondition(lambda self: self._is_idle() and not self.stack.physical_id)
+    @rule(name=random.names, changes=random.edits, invocations=st.sampled_from((1, 1, 2)))
+    def create(self, name: str, changes: Any, invocations: int) -> None:
+        """A first deployment."""
+        request = random.first_request(name, continuous=self.continuous, vpc=self.vpc, changes=changes)
+        is_free = name not in self.service.clusters
+        expected = True if is_free else None
+        self._begin(self.stack.creation(properties(request)), expected=expected, invocations=invocations)
+
+    @precondition(lambda self: self._is_idle() and not self.stack.physical_id)
+    @rule(changes=random.edits)
+    def create_over_another(self, changes: Any) -> None:
+        """The name is another's."""
+        request = random.first_request(random.FOREIGN, continuous=False, vpc=None, changes=changes)
+        self._begin(self.stack.creation(properties(request)), expected=False)
+
+    @precondition(lambda self: self._may_update())
+    @rule(changes=random.edits, invocations=st.sampled_from((1, 1, 2)))
+    def update(self, changes: Any, invocations: int) -> None:
+        """A deployment that changes the cluster in place."""
+        request = random.edited(self.current, changes)
+        expected = True if self._is_as_known() else None
+        self._begin(self.stack.updating(properties(request)), expected=expected, invocations=invocations)
+
+    @precondition(lambda self: self._may_update())
+    @rule(name=st.sampled_from((*random.NAMES, random.FOREIGN)), changes=random.edits)
+    def rename(self, name: str, changes: Any) -> None:
+        """A deployment that replaces the cluster."""
+        request = {**random.edited(self.current, changes), "ClusterName": name}
+        flow = self.stack.updating(properties(request))
+        expected = True if self._is_as_known() and name not in self.service.clusters else None
+        self._begin(flow, expected=False if name == random.FOREIGN else expected, replaces=True)
+
+    @precondition(lambda self: self._may_update())
+    @rule(number=random.numbers)
+    def update_nothing(self, number: int) -> None:
+        """A deployment of the same cluster, its groups in another order."""
+        request = random.edited(self.current, [("reorder", number)])
+        self.changes_nothing = self._is_as_known()
+        expected = True if self.changes_nothing else None
+        self._begin(self.stack.updating(properties(request)), expected=expected)
+
+    @precondition(lambda self: self._may_update())
+    @rule(change=random.refused)
+    def update_what_is_fixed(self, change: Any) -> None:
+        """A deployment that must be refused before any call."""
+        self.changes_nothing = self._is_as_known()
+        request = random.edited(self.current, [change])
+        expected = False if self.changes_nothing else None
+        self._begin(self.stack.updating(properties(request)), expected=expected)
+
+    @precondition(lambda self: self._is_idle() and bool(self.stack.physical_id))
+    @rule(invocations=st.sampled_from((1, 1, 2)))
+    def delete(self, invocations: int) -> None:
+        """The end, for now; of a stack whose rollback has failed, too."""
+        self.is_deleting = True
+        flow = self.stack.deletion()
+        self._begin(flow, expected=True, invocations=invocations, replaces=True)
+
+    @precondition(lambda self: self._is_idle() and self.stack.failed_update is not None)
+    @rule()
+    def continue_rollback(self) -> None:
+        """What a user does about a rollback that has failed."""
+        assert self.stack.failed_update is not None
+        live = self.service.clusters.get(self.stack.physical_id)
+        can_be = live is not None and _is_mine(live) and live.status is ClusterStatus.IN_SERVICE
+        flow = self.stack.rolling_back(*self.stack.failed_update)
+        self._begin(flow, expected=True if can_be else None, replaces=True)
+
+    @precondition(lambda self: self._is_idle() and bool(self.stack.abandoned))
+    @rule()
+    def clean_up(self) -> None:
+        """A deletion that failed is tried again."""
+        self._begin(self.stack.cleaning_up(), expected=True)
+
+    @precondition(lambda self: not self._is_idle())
+    @rule(polls=st.integers(1, 4))
+    def poll(self, polls: int) -> None:
+        """Time goes on."""
+        for _ in range(polls):
+            if self.flow is not None:
+                self._poll()
+
+    @precondition(lambda self: not self._is_idle())
+    @rule()
+    def finish(self) -> None:
+        """Time goes on until CloudFormation is done."""
+        self._finish()
+
+    @precondition(lambda self: self.delivery is not None and self.delivery.polls < 4)
+    @rule()
+    def deliver_again(self) -> None:
+        """The framework gets the same request a second time."""
+        assert self.delivery is not None
+        again = self.framework.begin(self.delivery.event)
+        if again.response is None:
+            self.stray.append(again)
+
+    @precondition(lambda self: self.is_first and self._kind() != "Delete" and not self.stack.failed_update)
+    @rule()
+    def give_up(self) -> None:
+        """Another resource of the stack has failed, or the user cancels; the old waiter goes on."""
+        assert self.delivery is not None
+        note("given up")
+        self.stray.append(self.delivery)
+        self.expected = None
+        self._go_on(None)
+
+    @rule(fault=random.faults)
+    def fail(self, fault: Any) -> None:
+        """Something goes wrong from here on."""
+        self.service.faults.add(fault)
+        self.healthy = False
+        self.expected = None if self.expected else self.expected
+
+    @rule(
+        what=st.sampled_from(("delete", "scale", "tag", "disown", "patch")),
+        number=random.numbers,
+    )
+    def meddle(self, what: str, number: int) -> None:
+        """Somebody changes a cluster of ours behind the resource's back."""
+        self.service.catch_up()
+        if not self.mine():
+            return
+        one = self.mine()[number % len(self.mine())]
+        operation, request = _meddling(what, one)
+        with suppress(ServiceError):
+            _shortcut.answer(operation, request)
+            self.healthy = self.healthy and what == "tag"
+            self.expected = self.expected if what == "tag" or self.expected is False else None
+            self.changes_nothing = self.changes_nothing and what == "tag"
+
+    @precondition(lambda self: self._is_idle())
+    @rule()
+    def heal(self) -> None:
+        """The bad day is over."""
+        self.service.faults.clear()
+        self.service.settle(limit=4 * 3600)
+        self.stray.clear()
+        self.healthy = True
+
+
+def _is_mine(one: Cluster) -> bool:
+    tags = tags_of(one)
+    return (tags.get(f"{OWN}stack-id"), tags.get(f"{OWN}logical-id")) == (STACK_ID, "Cluster")
+
+
+def _meddling(what: str, one: Cluster) -> tuple[str, Request]:
+    """What somebody does to a cluster, as an API call."""
+    groups = [dict(group.spec) for group in one.groups.values()]
+    groups[-1]["InstanceCount"] += groups[-1]["InstanceGroupName"] != "controller"
+    tag = {"Key": f"{OUTSIDE}note", "Value": "seen"}
+    requests: dict[str, tuple[str, Request]] = {
+        "delete": ("DeleteCluster", {"ClusterName": one.name}),
+        "scale": ("UpdateCluster", {"ClusterName": one.name, "InstanceGroups": groups}),
+        "tag": ("AddTags", {"ResourceArn": one.arn, "Tags": [tag]}),
+        "disown": ("DeleteTags", {"ResourceArn": one.arn, "TagKeys": [f"{OWN}logical-id"]}),
+        "patch": ("UpdateClusterSoftware", {"ClusterName": one.name}),
+    }
+    return requests[what]
+
+
+def _new_service() -> HyperPodService:
+    service = HyperPodService("123456789012", "us-west-2")
+    service.clock.start = datetime(2026, 11, 30)
+    service.check_references = False
+    service.node_setup = lambda node: NodeSetupResult()
+    service.durations = QUICK
+    return service
+
+
+@pytest.mark.usefixtures("connected")
+def test_lives() -> None:
+    run_state_machine_as_test(Lives, settings=SETTINGS)
