@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
 from tests.rehearsal.aws.samples import CODE_BUCKET, AddCode, Deployer
 
@@ -16,7 +17,8 @@ _numbers = count(1)
 
 @pytest.fixture(scope="session")
 def aws() -> Iterator[EmbeddedAws]:
-    with EmbeddedAws(region=REGION, speed=200.0) as running:
+    with EmbeddedAws(region=REGION, speed=200.0, extensions=[hyperpod.install]) as running:
+        hyperpod.service(running.account_id, REGION).clock.speed = 2000.0
         place = {"LocationConstraint": REGION}
         running.client("s3").create_bucket(Bucket=CODE_BUCKET, CreateBucketConfiguration=place)
         yield running

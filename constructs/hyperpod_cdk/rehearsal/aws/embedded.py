@@ -24,7 +24,7 @@ from hyperpod_cdk.rehearsal.aws.bucket_policies import bucket_policies_as_in_s3
 from hyperpod_cdk.rehearsal.aws.filesystems import FileSystems, file_systems_served
 from hyperpod_cdk.rehearsal.aws.functions.pool import FunctionPool, functions_run_in
 from hyperpod_cdk.rehearsal.aws.resources.base import Clients
-from hyperpod_cdk.rehearsal.aws.resources.custom import CustomResources
+from hyperpod_cdk.rehearsal.aws.resources.mailbox import Mailbox
 from hyperpod_cdk.rehearsal.aws.resources.registry import Registry
 from hyperpod_cdk.rehearsal.aws.server import LoopbackServer
 from hyperpod_cdk.rehearsal.aws.stacks.api import cloudformation_served_by
@@ -34,8 +34,8 @@ from hyperpod_cdk.rehearsal.aws.stacks.service import CloudFormation
 from hyperpod_cdk.rehearsal.aws.step_functions import state_machines_execute
 from hyperpod_cdk.rehearsal.aws.trail import trail_is_empty
 
-#: Any will do: moto tells accounts apart by the role that was assumed, not by the key.
 _CREDENTIALS = {"aws_access_key_id": "EMBEDDEDAWS", "aws_secret_access_key": "embedded-aws"}
+"""Any will do: moto tells accounts apart by the role that was assumed, not by the key."""
 _SUFFIX_CHARACTERS = string.ascii_uppercase + string.digits
 _running = Lock()
 
@@ -73,8 +73,9 @@ class EmbeddedAws:
         self._node_modules = node_modules or _find_node_modules(Path.cwd())
         self._extensions = tuple(extensions)
         self._stack = ExitStack()
-        self._custom = CustomResources(endpoint=lambda: self.endpoint, invoke=self._invoke, speed=speed)
-        self._server = LoopbackServer(route=self._custom.receiver)
+        mailbox = Mailbox(lambda: self.endpoint)
+        self._registry = Registry(mailbox=mailbox, invoke=self._invoke, speed=speed)
+        self._server = LoopbackServer(route=mailbox.receiver)
         self._file_systems: Mapping[str, Mapping[str, FileSystems]] = {}
         self._services: dict[tuple[str, str], CloudFormation] = {}
         self._services_lock = Lock()
@@ -220,7 +221,7 @@ class EmbeddedAws:
     ) -> Environment:
         return Environment(
             aws=self._clients(account_id, region),
-            lookup=Registry(self._custom).lookup,
+            lookup=self._registry.lookup,
             values={
                 "AWS::AccountId": account_id,
                 "AWS::Region": region,

@@ -27,9 +27,9 @@ _CONFIGURATIONS = {
     "WINDOWS": "WindowsConfiguration",
     "ONTAP": "OntapConfiguration",
 }
-#: Deployment types of Lustre whose mount name is always this.
-#: https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreFileSystemConfiguration.html
 _SCRATCH_MOUNT_NAME = "fsx"
+"""Deployment types of Lustre whose mount name is always this.
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreFileSystemConfiguration.html"""
 
 
 class FsxError(ServiceException):

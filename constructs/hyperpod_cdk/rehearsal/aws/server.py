@@ -14,8 +14,8 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
-#: Gives the receiver of the body PUT to a path, or None where the path is moto's.
 Route = Callable[[str], Callable[[bytes], None] | None]
+"""Gives the receiver of the body PUT to a path, or None where the path is moto's."""
 _Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
@@ -40,8 +40,8 @@ class LoopbackServer:
     def __init__(self, *, route: Route) -> None:
         self._moto = DomainDispatcherApplication(create_backend_app)
         self._route = route
-        #: Requests that moto could not answer, and why.
         self.unanswered: list[str] = []
+        """Requests that moto could not answer, and why."""
         self._server = make_server("127.0.0.1", 0, self._application, True, request_handler=_QuietHandler)
         self._thread = Thread(
             target=self._server.serve_forever, args=(0.05,), name="embedded-aws", daemon=True

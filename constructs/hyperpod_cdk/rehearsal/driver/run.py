@@ -37,7 +37,7 @@ FAULTS = {
     ),
 }
 """What `fault` may name, and the command that then fails on every node."""
-CLUSTER_TYPE = "Custom::HyperPodCluster"
+CLUSTER_TYPES = ("Custom::HyperPodCluster", "AWS::SageMaker::Cluster")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class Rehearsal:
         with self.stage.act(f"deploy {variant.path}, with {FAULTS[fault].command} failing on every node"):
             if self.toolkit.deploy(variant.path, may_fail=True):
                 raise RehearsalError("the deployment succeeded, though the nodes' set-up was made to fail")
-        reasons = [e.ResourceStatusReason for e in self.aws.failures() if e.ResourceType == CLUSTER_TYPE]
+        reasons = [e.ResourceStatusReason for e in self.aws.failures() if e.ResourceType in CLUSTER_TYPES]
         if not reasons:
             raise RehearsalError("the deployment failed, but not for the cluster: see its log")
         reason = str(reasons[0])
@@ -134,7 +134,7 @@ class Rehearsal:
 
     def _expect(self, variant: Variant) -> checks.ClusterView:
         stack = self.aws.cloudformation.find(str(variant.spec.stack_name))
-        names = [r.physical_id for r in stack.resources.values() if r.type == CLUSTER_TYPE]
+        names = [r.physical_id for r in stack.resources.values() if r.type in CLUSTER_TYPES]
         if len(names) != 1:
             raise RehearsalError(f"stack {stack.name} has {len(names)} clusters, not one")
         cluster = checks.expect_cluster(self.aws.client, variant, names[0])

@@ -91,9 +91,13 @@ class Toolkit:
             ) as process,
         ):
             assert process.stdout is not None
-            for line in process.stdout:
-                kept.write(line)
-                self._follow(line.rstrip())
+            try:
+                for line in process.stdout:
+                    kept.write(line)
+                    self._follow(line.rstrip())
+            except BaseException:
+                process.terminate()
+                raise
         if process.returncode and not may_fail:
             tail = "\n".join(log.read_text(encoding="utf-8").splitlines()[-_TAIL_LINES:])
             raise RehearsalError(

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-#: Where Lambda mounts code and layers. Nothing can be mounted there without privileges, so paths that code
-#: spells out (BucketDeployment calls /opt/awscli/aws) are rewritten in the unpacked copy.
 TASK_ROOT = "/var/task"
+"""Where Lambda mounts code and layers. Nothing can be mounted there without privileges, so paths that code
+spells out (BucketDeployment calls /opt/awscli/aws) are rewritten in the unpacked copy."""
 LAYER_ROOT = "/opt"
 
 _TEXT = frozenset({".py", ".js", ".cjs", ".mjs", ".sh"})
-#: The interpreter inside Lambda's images, named by the scripts of CDK's AWS CLI layer.
 _LAMBDA_PYTHON = b"#!/var/lang/bin/python"
+"""The interpreter inside Lambda's images, named by the scripts of CDK's AWS CLI layer."""
 
 
 @dataclass(frozen=True, kw_only=True)

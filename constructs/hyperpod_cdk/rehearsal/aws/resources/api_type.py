@@ -8,8 +8,8 @@ from typing import Any
 
 from hyperpod_cdk.rehearsal.aws.resources.base import Call, Created, ResourceError, known
 
-#: Further calls on a resource that exists: (operation, what the creation answered).
 Step = Callable[[Call, Any], None]
+"""Further calls on a resource that exists: (operation, what the creation answered)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,9 +37,9 @@ class Function:
 
     slow = False
     _CREATION = ("FunctionName", "Architectures", "EphemeralStorage", "PackageType")
-    #: Lambda limits how many run at once and whom to tell about failures; a handful of local processes need
-    #: neither.
     _WITHOUT_EFFECT = ("ReservedConcurrentExecutions", "DeadLetterConfig", "RuntimeManagementConfig")
+    """Lambda limits how many run at once and whom to tell about failures; a handful of local processes need
+    neither."""
 
     def create(self, call: Call) -> Created:
         """Create the function."""
@@ -135,6 +135,7 @@ class StateMachine:
         "StateMachineName",
         "StateMachineType",
         "DefinitionString",
+        "DefinitionSubstitutions",
         "RoleArn",
         "LoggingConfiguration",
         "TracingConfiguration",
@@ -182,7 +183,10 @@ def _code(properties: Properties) -> dict[str, Any]:
 
 
 def _machine(properties: Properties) -> dict[str, Any]:
-    machine = {"definition": properties["DefinitionString"], "roleArn": properties["RoleArn"]}
+    definition = properties["DefinitionString"]
+    for name, value in properties.get("DefinitionSubstitutions", {}).items():
+        definition = definition.replace(f"${{{name}}}", str(value))
+    machine = {"definition": definition, "roleArn": properties["RoleArn"]}
     for name in ("LoggingConfiguration", "TracingConfiguration"):
         if name in properties:
             # CloudFormation capitalizes what the API writes in lower case: round-trip keys, not values.

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any, Protocol
 
 from moto.awslambda.utils import get_backend
 
 from hyperpod_cdk.rehearsal.aws.resources.base import Call, Created, ResourceError
+from hyperpod_cdk.rehearsal.aws.resources.mailbox import FUNCTION_SECONDS, Answer, Mailbox
 
-#: Where functions answer, below the endpoint.
-ANSWERS = "/cloudformation-answers/"
-#: CloudFormation waits this long for an answer unless the template says less.
-#: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html
 SERVICE_TIMEOUT_SECONDS = 3600
-#: Real seconds that functions get at least, however fast the embedded AWS runs.
-FUNCTION_SECONDS = 120.0
+"""CloudFormation waits this long for an answer unless the template says less:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html
+"""
 
 
 class Invoke(Protocol):
@@ -33,26 +30,31 @@ class Invoke(Protocol):
 class _Pending:
     """A request that a function has yet to answer."""
 
-    answered: Event
-    answer: dict[str, Any] | None = None
+    answered: Event = field(default_factory=Event)
+    answer: Answer | None = None
+
+    def receive(self, answer: Answer) -> None:
+        """Take the first answer; further ones do not count, as with CloudFormation."""
+        if self.answer is None:
+            self.answer = answer
+            self.answered.set()
 
 
 class CustomResources:
     """Sends requests to the functions of custom resources and receives their answers.
 
     Args:
-        endpoint: Where the embedded AWS listens, as the functions see it.
+        mailbox: Gives the addresses that functions answer at.
         invoke: Runs a function.
         speed: How much faster than real time the embedded AWS runs; ServiceTimeout shrinks by it.
     """
 
     slow = True
 
-    def __init__(self, *, endpoint: Callable[[], str], invoke: Invoke, speed: float) -> None:
-        self._endpoint = endpoint
+    def __init__(self, *, mailbox: Mailbox, invoke: Invoke, speed: float) -> None:
+        self._mailbox = mailbox
         self._invoke = invoke
         self._speed = speed
-        self._pending: dict[str, _Pending] = {}
 
     def create(self, call: Call) -> Created:
         """Send Create and wait for the answer."""
@@ -70,27 +72,13 @@ class CustomResources:
         """Send Delete and wait for the answer."""
         self._send(call, "Delete", PhysicalResourceId=call.physical_id)
 
-    def receiver(self, path: str) -> Callable[[bytes], None] | None:
-        """Give what takes the body of an answer sent to a path; None where nobody waits there."""
-        pending = self._pending.get(path.removeprefix(ANSWERS)) if path.startswith(ANSWERS) else None
-        if pending is None:
-            return None
-
-        def receive(body: bytes) -> None:
-            # The first answer counts, as with CloudFormation's presigned addresses.
-            if pending.answer is None:
-                pending.answer = json.loads(body)
-                pending.answered.set()
-
-        return receive
-
     def _send(self, call: Call, request_type: str, **more: Any) -> Created:
-        token = str(uuid.uuid4())
-        pending = self._pending[token] = _Pending(answered=Event())
+        pending = _Pending()
+        address = self._mailbox.open(pending.receive)
         event = {
             "RequestType": request_type,
             "ServiceToken": call.properties.get("ServiceToken"),
-            "ResponseURL": f"{self._endpoint()}{ANSWERS}{token}",
+            "ResponseURL": address,
             "StackId": call.stack_id,
             "RequestId": str(uuid.uuid4()),
             "LogicalResourceId": call.logical_id,
@@ -102,7 +90,7 @@ class CustomResources:
             self._run(call, event, pending)
             self._wait(call, pending)
         finally:
-            del self._pending[token]
+            self._mailbox.close(address)
         return _read(call, request_type, pending.answer or {})
 
     def _run(self, call: Call, event: Mapping[str, Any], pending: _Pending) -> None:
@@ -136,9 +124,7 @@ class CustomResources:
 
 def _give_up(pending: _Pending, reason: str) -> None:
     """Fail at once where the real CloudFormation would wait out its hour for an answer that cannot come."""
-    if pending.answer is None:
-        pending.answer = {"Status": "FAILED", "Reason": reason}
-        pending.answered.set()
+    pending.receive({"Status": "FAILED", "Reason": reason})
 
 
 def _read(call: Call, request_type: str, answer: Mapping[str, Any]) -> Created:

@@ -32,14 +32,14 @@ class FileSystem:
         "LustreConfiguration",
         "OpenZFSConfiguration",
     )
-    #: Members whose change replaces a file system, from CloudFormation's pages on AWS::FSx::FileSystem,
-    #: its LustreConfiguration and its OpenZFSConfiguration.
     _REPLACING = frozenset(
         {"FileSystemType", "KmsKeyId", "SubnetIds", "SecurityGroupIds", "DeploymentType", "CopyTagsToBackups"}
         | {"PreferredSubnetId", "RootVolumeConfiguration", "EndpointIpAddressRange"}
     )
-    #: Creation settings that CloudFormation takes and the API has no update for.
+    """Members whose change replaces a file system, from CloudFormation's pages on AWS::FSx::FileSystem,
+    its LustreConfiguration and its OpenZFSConfiguration."""
     _CREATION_ONLY = frozenset({"EfaEnabled", "Options"})
+    """Creation settings that CloudFormation takes and the API has no update for."""
 
     def create(self, call: Call) -> Created:
         """Create the file system."""

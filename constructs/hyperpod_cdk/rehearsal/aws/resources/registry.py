@@ -14,13 +14,16 @@ from hyperpod_cdk.rehearsal.aws.resources.base import (
     ResourceType,
     UnsupportedResourceError,
 )
+from hyperpod_cdk.rehearsal.aws.resources.clusters import Cluster
 from hyperpod_cdk.rehearsal.aws.resources.compute import COMPUTE
-from hyperpod_cdk.rehearsal.aws.resources.custom import CustomResources
+from hyperpod_cdk.rehearsal.aws.resources.custom import CustomResources, Invoke
 from hyperpod_cdk.rehearsal.aws.resources.filesystems import FILE_SYSTEMS
 from hyperpod_cdk.rehearsal.aws.resources.identity import IDENTITY
+from hyperpod_cdk.rehearsal.aws.resources.mailbox import Mailbox
 from hyperpod_cdk.rehearsal.aws.resources.network import NETWORK
 from hyperpod_cdk.rehearsal.aws.resources.security_groups import SECURITY_GROUPS
 from hyperpod_cdk.rehearsal.aws.resources.stores import STORES
+from hyperpod_cdk.rehearsal.aws.resources.wait_conditions import Handles, WaitConditions
 
 
 class Metadata:
@@ -104,22 +107,32 @@ _TYPES: Mapping[str, ResourceType] = {
     **COMPUTE,
     **FILE_SYSTEMS,
     "AWS::CDK::Metadata": Metadata(),
+    "AWS::SageMaker::Cluster": Cluster(),
 }
-#: Types that moto's own models do well enough: a name, no further resources behind them.
 _FROM_MOTO = frozenset(
     {"AWS::CloudWatch::Dashboard", "AWS::Events::Rule", "AWS::SNS::Topic", "AWS::SQS::Queue"}
 )
+"""Types that moto's own models do well enough: a name, no further resources behind them."""
 
 
 class Registry:
     """Finds the implementation of a resource type.
 
     Args:
-        custom: The implementation of custom resources.
+        mailbox: Gives the addresses that functions answer at.
+        invoke: Runs a function.
+        speed: How much faster than real time the embedded AWS runs.
     """
 
-    def __init__(self, custom: CustomResources) -> None:
-        self._custom = custom
+    def __init__(self, *, mailbox: Mailbox, invoke: Invoke, speed: float) -> None:
+        handles = Handles(mailbox)
+        self._custom = CustomResources(mailbox=mailbox, invoke=invoke, speed=speed)
+        self._types: Mapping[str, ResourceType] = {
+            **_TYPES,
+            "AWS::CloudFormation::CustomResource": self._custom,
+            "AWS::CloudFormation::WaitConditionHandle": handles,
+            "AWS::CloudFormation::WaitCondition": WaitConditions(handles, speed=speed),
+        }
 
     def lookup(self, type_: str) -> ResourceType:
         """Give the implementation of a type.
@@ -127,10 +140,10 @@ class Registry:
         Raises:
             UnsupportedResourceError: Naming a type that is not emulated.
         """
-        if type_.startswith("Custom::") or type_ == "AWS::CloudFormation::CustomResource":
+        if type_.startswith("Custom::"):
             return self._custom
-        if type_ in _TYPES:
-            return _TYPES[type_]
+        if type_ in self._types:
+            return self._types[type_]
         if type_ in _FROM_MOTO:
             return MotoType(parsing.get_model_map()[type_])
         raise UnsupportedResourceError(f"{type_} is not emulated")

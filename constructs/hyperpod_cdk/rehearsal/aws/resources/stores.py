@@ -61,10 +61,9 @@ def _logging(value: Any) -> dict[str, Any]:
     return {"BucketLoggingStatus": {"LoggingEnabled": enabled} if enabled["TargetBucket"] else {}}
 
 
-#: Of CloudFormation's canned ACLs, the ones that CDK writes.
 _CANNED_ACLS = {"LogDeliveryWrite": "log-delivery-write", "Private": "private"}
+"""Of CloudFormation's canned ACLs, the ones that CDK writes."""
 
-#: Property of a bucket -> (method of boto3, how its value is handed over).
 _BUCKET_CALLS: Mapping[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     "BucketEncryption": ("put_bucket_encryption", _encryption),
     "VersioningConfiguration": ("put_bucket_versioning", lambda v: {"VersioningConfiguration": v}),
@@ -78,6 +77,7 @@ _BUCKET_CALLS: Mapping[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     "Tags": ("put_bucket_tagging", lambda v: {"Tagging": {"TagSet": v}}),
     "LoggingConfiguration": ("put_bucket_logging", _logging),
 }
+"""Property of a bucket -> (method of boto3, how its value is handed over)."""
 
 
 class Bucket:

@@ -21,8 +21,8 @@ from moto.utilities.utils import get_partition
 from hyperpod_cdk.rehearsal.aws.stacks.records import Resource, Stack
 from hyperpod_cdk.rehearsal.aws.stacks.service import ChangeSet, CloudFormation, StackError
 
-#: Gives the embedded CloudFormation of an account and Region.
 ServiceLookup = Callable[[str, str], CloudFormation]
+"""Gives the embedded CloudFormation of an account and Region."""
 
 _NO_CHANGES = (
     "The submitted information didn't contain changes. Submit different information to create a change set."

@@ -19,8 +19,8 @@ from hyperpod_cdk.rehearsal.aws.stacks.graph import DependencyCycleError, run_in
 from hyperpod_cdk.rehearsal.aws.stacks.records import Resource, Stack
 from hyperpod_cdk.rehearsal.aws.stacks.template import Scope, TemplateError, references
 
-#: Gives the implementation of a resource type; raises ResourceError for one that is not emulated.
 TypeLookup = Callable[[str], ResourceType]
+"""Gives the implementation of a resource type; raises ResourceError for one that is not emulated."""
 
 _CREATION_KEEPS = frozenset({"Retain", "Snapshot"})
 _DELETION_KEEPS = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
@@ -61,8 +61,8 @@ class Operation:
     parameters: Mapping[str, Any]
     environment: Environment
     before: dict[str, Resource] = field(default_factory=dict)
-    #: Resources whose work is superseded: (record, which policy decides whether it stays).
     superseded: list[tuple[Resource, str]] = field(default_factory=list)
+    """Resources whose work is superseded: (record, which policy decides whether it stays)."""
     touched: dict[str, Resource] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
 

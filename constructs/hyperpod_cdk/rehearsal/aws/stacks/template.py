@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-#: Given by CloudFormation where a property must be left out.
 NO_VALUE = object()
+"""Given by CloudFormation where a property must be left out."""
 
 
 class TemplateError(ValueError):
