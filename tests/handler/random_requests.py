@@ -129,7 +129,7 @@ REFUSED: Mapping[str, Edit] = {
     "controller": _rename_controller,
     "typo": lambda request, number: _one(request, number).update(InstanceTypo="x"),
     "no groups": lambda request, _: request.update(InstanceGroups=[]),
-    "range": lambda request, number: _one(request, number).update(InstanceCount=6759),
+    "range": lambda request, number: _one(request, number).update(InstanceCount=-1),
     "network": lambda request, _: request.update(
         VpcConfig={"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-0123456789abcdef0"]}
     ),

@@ -254,7 +254,7 @@ class Lives(RuleBasedStateMachine):
         self.service.clock.advance(self.framework.interval)
 
     def _finish(self) -> None:
-        while self.flow is not None:
+        while self.delivery is not None and self.delivery.response is None:
             self._poll()
 
     # What must hold.
@@ -280,9 +280,10 @@ class Lives(RuleBasedStateMachine):
     def _check_deleted(self, event: Request) -> None:
         names = {event["PhysicalResourceId"], event["ResourceProperties"]["Request"].get("ClusterName")}
         assert not names & {one.name for one in self.mine()}
+        living = {one.arn for one in self.service.clusters.values()}
+        gone = set(event.get("Handover", {}).get("Clusters", ())) - living
         for interface in self.service.account.ec2.enis.values():
-            for arn in event.get("Handover", {}).get("Clusters", ()):
-                assert arn not in interface.description, "an interface holds the security group"
+            assert not any(arn in interface.description for arn in gone), "it holds the security group"
 
     def _check_end(self) -> None:
         """CloudFormation is done: the one cluster is there that it knows of, and no other."""
@@ -438,6 +439,7 @@ class Lives(RuleBasedStateMachine):
         self.expected = None
         self._go_on(None)
 
+    @precondition(lambda self: len(self.service.faults.active()) < 3)
     @rule(fault=random.faults)
     def fail(self, fault: Any) -> None:
         """Something goes wrong from here on."""
@@ -445,6 +447,7 @@ class Lives(RuleBasedStateMachine):
         self.healthy = False
         self.expected = None if self.expected else self.expected
 
+    @precondition(lambda self: bool(self.mine()))
     @rule(
         what=st.sampled_from(("delete", "scale", "tag", "disown", "patch")),
         number=random.numbers,
@@ -452,9 +455,10 @@ class Lives(RuleBasedStateMachine):
     def meddle(self, what: str, number: int) -> None:
         """Somebody changes a cluster of ours behind the resource's back."""
         self.service.catch_up()
-        if not self.mine():
+        mine = self.mine()
+        if not mine:
             return
-        one = self.mine()[number % len(self.mine())]
+        one = mine[number % len(mine)]
         operation, request = _meddling(what, one)
         with suppress(ServiceError):
             _shortcut.answer(operation, request)

@@ -49,7 +49,7 @@ def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
     try:
         live = patiently(aws, find, aws=aws, name=desired.name)
     except AWS_ERRORS as error:
-        return _unsure(desired, error, aws)
+        return unsure(desired, error, aws)
     if live is not None:
         return _adopt(event, desired, live, aws)
     tags = tag_list({**desired.tags, **creation_tags(event)})
@@ -64,9 +64,9 @@ def _made(desired: Desired, aws: Aws) -> dict[str, Any]:
     return {"PhysicalResourceId": desired.name, "Handover": {"Since": int(aws.now())}}
 
 
-def _unsure(desired: Desired, error: Exception, aws: Aws) -> dict[str, Any]:
-    """Leave it to is_complete to find out, and to fail with this error if the cluster is not there."""
-    log("it is not known whether the cluster was made", level="WARNING", reason=str(error))
+def unsure(desired: Desired, error: Exception, aws: Aws) -> dict[str, Any]:
+    """Let is_complete fail with this error, unless it finds a cluster that this request has made."""
+    log("failure is left to is_complete", level="WARNING", cluster=desired.name, reason=str(error))
     answer = _made(desired, aws)
     answer["Handover"]["Doubt"] = shorten(str(error), _DOUBT_BYTES)
     return answer
@@ -77,13 +77,13 @@ def _not_made(event: Event, desired: Desired, error: Exception, aws: Aws) -> dic
     try:
         live = patiently(aws, find, aws=aws, name=desired.name)
     except AWS_ERRORS:
-        return _unsure(desired, error, aws)
+        return unsure(desired, error, aws)
     if live is not None:
         return _adopt(event, desired, live, aws)
     if is_name_in_use(error):
-        return _unsure(desired, RefusedError(_IN_USE.format(name=desired.name)), aws)
+        return unsure(desired, RefusedError(_IN_USE.format(name=desired.name)), aws)
     if is_outcome_unknown(error):
-        return _unsure(desired, error, aws)
+        return unsure(desired, error, aws)
     raise error
 
 
@@ -91,7 +91,7 @@ def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, An
     try:
         tags = patiently(aws, read_tags, aws=aws, arn=live.arn)
     except AWS_ERRORS as error:
-        return _unsure(desired, error, aws)
+        return unsure(desired, error, aws)
     if not is_ours(tags, event):
         raise RefusedError(
             f"ClusterName: a cluster {desired.name} exists and is not this stack's ({live.arn}). "

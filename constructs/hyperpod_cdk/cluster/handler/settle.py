@@ -3,7 +3,6 @@
 from typing import Any
 
 from .clients import Aws
-from .delete import delete_if_ours
 from .errors import ClusterFailedError, RefusedError
 from .failure import explain
 from .live import Live, as_request
@@ -84,9 +83,6 @@ def _not_kept(event: Event, live: Live, plan: Plan, mine: Pending | None, aws: A
 
 
 def _complete(event: Event, live: Live, desired: Desired, mine: Pending | None, aws: Aws) -> dict[str, Any]:
-    leftover = event.handover.get("Leftover")
-    if leftover and delete_if_ours(event, leftover, aws) is not None:
-        return NOT_COMPLETE
     data = attributes(aws, live, desired)
     if mine:
         forget_pending(aws, live.arn)

@@ -10,13 +10,12 @@ from typing import Any
 
 from .clients import Aws
 from .converge import converge
-from .create import make
-from .delete import delete_if_ours
-from .errors import ClusterFailedError, RefusedError
+from .create import make, unsure
+from .errors import AWS_ERRORS, ClusterFailedError, RefusedError
 from .live import find
 from .ownership import is_ours, read_tags
 from .patience import patiently
-from .request import Event, desired_of, lenient_desired_of
+from .request import Desired, Event, desired_of, lenient_desired_of
 
 
 def on_update(event: Event, aws: Aws) -> dict[str, Any]:
@@ -34,6 +33,12 @@ def on_update(event: Event, aws: Aws) -> dict[str, Any]:
     old = lenient_desired_of(event.old_properties, aws)
     if desired.name != event.physical_id:
         return make(event, desired, aws)
+    if old.name in ("", desired.name):
+        return _in_place(event, desired, old, aws)
+    return _back(event, desired, old, aws)
+
+
+def _in_place(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[str, Any]:
     live = patiently(aws, find, aws=aws, name=desired.name)
     if live is None or live.status == "Deleting":
         raise ClusterFailedError(
@@ -43,10 +48,17 @@ def on_update(event: Event, aws: Aws) -> dict[str, Any]:
     tags = patiently(aws, read_tags, aws=aws, arn=live.arn)
     if not is_ours(tags, event):
         raise RefusedError(f"ClusterName: the cluster {desired.name} is not this stack's ({live.arn})")
-    result = converge(aws, event, desired=desired, old=old, live=live, tags=tags)
-    if old.name not in ("", desired.name):
-        # A replacement failed and CloudFormation goes back to the cluster whose id it kept: it may never send
-        # a Delete for the new one.
-        patiently(aws, delete_if_ours, event=event, name=old.name, aws=aws)
-        result["Handover"]["Leftover"] = old.name
+    return converge(aws, event, desired=desired, old=old, live=live, tags=tags)
+
+
+def _back(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[str, Any]:
+    """A replacement failed and CloudFormation goes back to the cluster whose id it kept.
+
+    It may never send a Delete for the new one, so is_complete deletes it, and only then succeeds or fails.
+    """
+    try:
+        result = _in_place(event, desired, old, aws)
+    except (RefusedError, ClusterFailedError, *AWS_ERRORS) as error:
+        result = unsure(desired, error, aws)
+    result["Handover"]["Leftover"] = old.name
     return result

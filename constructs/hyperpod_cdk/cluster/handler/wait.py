@@ -87,6 +87,9 @@ def _overdue(event: Event, aws: Aws) -> str:
 
 
 def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
+    leftover = event.handover.get("Leftover")
+    if leftover and delete_if_ours(event, leftover, aws) is not None:
+        return NOT_COMPLETE
     live = find(aws, event.physical_id)
     if live is None and _is_young(event, aws):
         return NOT_COMPLETE  # made a moment ago, it may not be visible yet
