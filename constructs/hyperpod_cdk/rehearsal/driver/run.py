@@ -1,5 +1,6 @@
 """The course of a rehearsal."""
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -37,6 +38,8 @@ FAULTS = {
     ),
 }
 """What `fault` may name, and the command that then fails on every node."""
+LOGS = Path(".rehearsal")
+"""Where the CDK CLI's output is kept until the next rehearsal."""
 CLUSTER_TYPES = ("Custom::HyperPodCluster", "AWS::SageMaker::Cluster")
 
 
@@ -196,11 +199,19 @@ def prepared(config: Path, *, fault: str | None, stage: Stage) -> Iterator[Rehea
             service.setup_threads = SETUP_THREADS
             faults = [FAULTS[fault]] if fault else []
             service.node_setup = RealNodes(aws.client("s3"), folder / "nodes", faults=faults)
-            toolkit = Toolkit(environment=aws.environment(), folder=folder / "cdk", stage=stage)
+            toolkit = Toolkit(
+                environment=aws.environment(), folder=folder / "cdk", logs=_fresh(LOGS), stage=stage
+            )
             try:
                 yield Rehearsal(aws=aws, toolkit=toolkit, variants=variants, stage=stage)
             finally:
                 service.close()
+
+
+def _fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
 
 
 def run(config: Path, *, keep: bool, fault: str | None) -> int:

@@ -23,14 +23,16 @@ class Toolkit:
 
     Args:
         environment: the whole environment of the CLI.
-        folder: where the CLI's output is kept, one file a command.
+        folder: an empty folder, for the app's output.
+        logs: where the CLI's output is kept, one file a command.
         stage: told of the progress.
     """
 
-    def __init__(self, *, environment: Mapping[str, str], folder: Path, stage: Stage) -> None:
+    def __init__(self, *, environment: Mapping[str, str], folder: Path, logs: Path, stage: Stage) -> None:
         self._environment = _with_tools(environment)
         self._folder = folder
         self._output = folder / "cdk.out"
+        self._logs = logs
         self._stage = stage
         self._number = 0
 
@@ -76,7 +78,7 @@ class Toolkit:
 
     def _run(self, command: str, *arguments: str, cwd: Path | None = None, may_fail: bool = False) -> bool:
         self._number += 1
-        log = self._folder / f"{self._number}-{command}.log"
+        log = self._logs / f"{self._number}-{command}.log"
         with (
             log.open("w", encoding="utf-8") as kept,
             subprocess.Popen(
