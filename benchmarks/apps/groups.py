@@ -18,7 +18,9 @@ CONFIG = Path(__file__).parents[2] / "clusters" / "slurm-gpu.yaml"
 spec = load(CONFIG)
 *others, compute = spec.cluster.instance_groups
 wanted = int(sys.argv[2]) - len(others)
-copies = [replace(compute, instance_group_name=f"gpu-{i}") for i in range(wanted)]
+# few nodes each: a hundred groups of the example's size would not find addresses in any VPC
+small = replace(compute, instance_count=4, min_instance_count=None)
+copies = [replace(small, instance_group_name=f"gpu-{i}") for i in range(wanted)]
 app = cdk.App(outdir=sys.argv[1])
 HyperPodStack(
     app,
