@@ -27,6 +27,7 @@ SCRIPTS = {"SourceS3Uri": NEW_SCRIPTS, "OnCreate": "on_create.sh"}
 STRATEGIES = ("Managed", "Overwrite", "Merge")
 CHECKS = (["InstanceStress"], ["InstanceConnectivity"])
 CALLS = ("*", "CreateCluster", "UpdateCluster", "DeleteCluster", "DescribeCluster", "ListTags", "AddTags")
+LONG_LOG = tuple(f'{number}: "{"x" * 600}"' for number in range(30))
 
 Edit = Callable[[Request, int], object]
 
@@ -139,7 +140,7 @@ REFUSED: Mapping[str, Edit] = {
 numbers = st.integers(0, 11)
 edits = st.lists(st.tuples(st.sampled_from(sorted(EDITS)), numbers), max_size=4)
 refused = st.tuples(st.sampled_from(sorted(REFUSED)), numbers)
-names = st.sampled_from(NAMES)
+invocations = st.sampled_from((1, 1, 2))
 
 
 def edited(request: Request, changes: list[tuple[str, int]]) -> Request:
@@ -170,6 +171,7 @@ faults: st.SearchStrategy[Fault] = st.one_of(
         LifecycleFailure,
         group=st.sampled_from(("*", "controller", *GROUPS)),
         nodes=st.sampled_from((frozenset[int](), frozenset({2}))),
+        lines=st.sampled_from((LONG_LOG, ("[ERROR] no such disk",))),
         times=times,
     ),
     st.builds(UpdateRollsBack, times=st.integers(1, 2)),

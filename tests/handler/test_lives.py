@@ -133,7 +133,7 @@ class Lives(RuleBasedStateMachine):
         self.replaces = False
         self.first: Response | None = None
         self.is_first = False
-        self.healthy = True
+        self.harm = 0
         self.expected: bool | None = None
         self.changes_nothing = False
         self.is_deleting = False
@@ -190,6 +190,16 @@ class Lives(RuleBasedStateMachine):
             and not differences(self.current, live)
         )
 
+    def _is_well(self) -> bool:
+        """Whether nothing is left of a bad day."""
+        if self.service.faults.active() or self.stray:
+            return False
+        if not self.stack.physical_id:
+            return not self.mine()
+        live = self.service.clusters.get(self.stack.physical_id)
+        groups = live.groups.values() if live is not None else ()
+        return self._is_as_known() and all(len(live.up(group.name)) == group.target for group in groups)
+
     # CloudFormation and the provider framework.
 
     def _begin(
@@ -203,7 +213,7 @@ class Lives(RuleBasedStateMachine):
             invocations: of on_event.
             replaces: whether two clusters may live meanwhile.
         """
-        harmed = self.service.faults.active() or not self.healthy
+        harmed = self.service.faults.active() or self.harm
         self.expected = None if harmed and expected else expected
         self.flow, self.first, self.replaces = flow, None, replaces
         self.is_first = True
@@ -292,6 +302,7 @@ class Lives(RuleBasedStateMachine):
         self.is_deleting = self.is_deleting and bool(self.stack.physical_id)
         if self.stack.abandoned or self.stack.failed_update or self.is_deleting:
             return
+        self.harm = 0 if self._is_well() else self.harm
         known = {self.stack.physical_id} - {""}
         assert {one.name for one in self.mine()} <= known
 
@@ -332,63 +343,73 @@ class Lives(RuleBasedStateMachine):
         return idle and self.stack.failed_update is None and not self.is_deleting
 
     @precondition(lambda self: self._is_idle() and not self.stack.physical_id)
-    @rule(name=random.names, changes=random.edits, invocations=st.sampled_from((1, 1, 2)))
-    def create(self, name: str, changes: Any, invocations: int) -> None:
-        """A first deployment."""
+    @rule(
+        name=st.sampled_from((*random.NAMES, *random.NAMES, random.FOREIGN)),
+        changes=random.edits,
+        invocations=random.invocations,
+        at_once=st.booleans(),
+    )
+    def create(self, name: str, changes: Any, invocations: int, at_once: bool) -> None:
+        """A first deployment; perhaps over a name that is another's."""
         request = random.first_request(name, continuous=self.continuous, vpc=self.vpc, changes=changes)
-        is_free = name not in self.service.clusters
-        expected = True if is_free else None
-        self._begin(self.stack.creation(properties(request)), expected=expected, invocations=invocations)
-
-    @precondition(lambda self: self._is_idle() and not self.stack.physical_id)
-    @rule(changes=random.edits)
-    def create_over_another(self, changes: Any) -> None:
-        """The name is another's."""
-        request = random.first_request(random.FOREIGN, continuous=False, vpc=None, changes=changes)
-        self._begin(self.stack.creation(properties(request)), expected=False)
+        expected = None if name in self.service.clusters else True
+        flow = self.stack.creation(properties(request))
+        is_foreign = name == random.FOREIGN
+        self._begin(flow, expected=False if is_foreign else expected, invocations=invocations)
+        if at_once:
+            self._finish()
 
     @precondition(lambda self: self._may_update())
-    @rule(changes=random.edits, invocations=st.sampled_from((1, 1, 2)))
-    def update(self, changes: Any, invocations: int) -> None:
+    @rule(changes=random.edits, invocations=random.invocations, at_once=st.booleans())
+    def update(self, changes: Any, invocations: int, at_once: bool) -> None:
         """A deployment that changes the cluster in place."""
         request = random.edited(self.current, changes)
         expected = True if self._is_as_known() else None
         self._begin(self.stack.updating(properties(request)), expected=expected, invocations=invocations)
+        if at_once:
+            self._finish()
 
     @precondition(lambda self: self._may_update())
-    @rule(name=st.sampled_from((*random.NAMES, random.FOREIGN)), changes=random.edits)
-    def rename(self, name: str, changes: Any) -> None:
+    @rule(
+        kind=st.sampled_from(("rename", "nothing", "nothing", "fixed", "delete")),
+        name=st.sampled_from((*random.NAMES, *random.NAMES, random.FOREIGN)),
+        changes=random.edits,
+        refused=random.refused,
+        number=random.numbers,
+    )
+    def deploy(self, kind: str, name: str, changes: Any, refused: Any, number: int) -> None:
+        """Another deployment."""
+        {
+            "rename": lambda: self._rename(name, changes),
+            "nothing": lambda: self._change_nothing([("reorder", number)], expected=True),
+            "fixed": lambda: self._change_nothing([("tags", number), refused], expected=False),
+            "delete": self._delete,
+        }[kind]()
+
+    def _rename(self, name: str, changes: Any) -> None:
         """A deployment that replaces the cluster."""
         request = {**random.edited(self.current, changes), "ClusterName": name}
         flow = self.stack.updating(properties(request))
         expected = True if self._is_as_known() and name not in self.service.clusters else None
         self._begin(flow, expected=False if name == random.FOREIGN else expected, replaces=True)
 
-    @precondition(lambda self: self._may_update())
-    @rule(number=random.numbers)
-    def update_nothing(self, number: int) -> None:
-        """A deployment of the same cluster, its groups in another order."""
-        request = random.edited(self.current, [("reorder", number)])
+    def _change_nothing(self, changes: Any, *, expected: bool) -> None:
+        """A deployment of the same cluster in other words, or one that must be refused before any call."""
+        request = random.edited(self.current, changes)
         self.changes_nothing = self._is_as_known()
-        expected = True if self.changes_nothing else None
-        self._begin(self.stack.updating(properties(request)), expected=expected)
+        flow = self.stack.updating(properties(request))
+        self._begin(flow, expected=expected if self.changes_nothing else None)
 
-    @precondition(lambda self: self._may_update())
-    @rule(change=random.refused)
-    def update_what_is_fixed(self, change: Any) -> None:
-        """A deployment that must be refused before any call."""
-        self.changes_nothing = self._is_as_known()
-        request = random.edited(self.current, [change])
-        expected = False if self.changes_nothing else None
-        self._begin(self.stack.updating(properties(request)), expected=expected)
-
-    @precondition(lambda self: self._is_idle() and bool(self.stack.physical_id))
-    @rule(invocations=st.sampled_from((1, 1, 2)))
-    def delete(self, invocations: int) -> None:
-        """The end, for now; of a stack whose rollback has failed, too."""
+    def _delete(self) -> None:
         self.is_deleting = True
-        flow = self.stack.deletion()
-        self._begin(flow, expected=True, invocations=invocations, replaces=True)
+        self._begin(self.stack.deletion(), expected=True, replaces=True)
+
+    @precondition(lambda self: self._is_idle() and (self.is_deleting or self.stack.failed_update is not None))
+    @rule(invocations=random.invocations)
+    def delete(self, invocations: int) -> None:
+        """The end of a stack whose deletion or rollback has failed."""
+        self.is_deleting = True
+        self._begin(self.stack.deletion(), expected=True, invocations=invocations, replaces=True)
 
     @precondition(lambda self: self._is_idle() and self.stack.failed_update is not None)
     @rule()
@@ -439,17 +460,17 @@ class Lives(RuleBasedStateMachine):
         self.expected = None
         self._go_on(None)
 
-    @precondition(lambda self: len(self.service.faults.active()) < 3)
+    @precondition(lambda self: self.harm < 3)
     @rule(fault=random.faults)
     def fail(self, fault: Any) -> None:
         """Something goes wrong from here on."""
         self.service.faults.add(fault)
-        self.healthy = False
+        self.harm += 1
         self.expected = None if self.expected else self.expected
 
-    @precondition(lambda self: bool(self.mine()))
+    @precondition(lambda self: self.harm < 3 and bool(self.mine()))
     @rule(
-        what=st.sampled_from(("delete", "scale", "tag", "disown", "patch")),
+        what=st.sampled_from(("scale", "scale", "tag", "tag", "patch", "patch", "delete", "disown")),
         number=random.numbers,
     )
     def meddle(self, what: str, number: int) -> None:
@@ -462,18 +483,18 @@ class Lives(RuleBasedStateMachine):
         operation, request = _meddling(what, one)
         with suppress(ServiceError):
             _shortcut.answer(operation, request)
-            self.healthy = self.healthy and what == "tag"
+            self.harm += what != "tag"
             self.expected = self.expected if what == "tag" or self.expected is False else None
             self.changes_nothing = self.changes_nothing and what == "tag"
 
-    @precondition(lambda self: self._is_idle())
+    @precondition(lambda self: self._is_idle() and bool(self.harm))
     @rule()
     def heal(self) -> None:
         """The bad day is over."""
         self.service.faults.clear()
         self.service.settle(limit=4 * 3600)
         self.stray.clear()
-        self.healthy = True
+        self.harm = 0
 
 
 def _is_mine(one: Cluster) -> bool:
