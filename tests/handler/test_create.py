@@ -11,6 +11,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     AccessDenied,
     HyperPodService,
     LifecycleFailure,
+    NotYetVisible,
     RoleNotAssumable,
     ServerError,
     Throttle,
@@ -307,3 +308,42 @@ def test_46_a_name_in_use_by_what_can_not_be_seen_is_left_alone(
     assert "in use, but no such cluster can be seen" in response.reason
     assert response.physical_id == "ml", "it may be ours, and not visible yet"
     assert calls.mutating == []
+
+
+@pytest.mark.parametrize("operation", ["DescribeCluster", "ListTags"])
+def test_44_a_repeated_create_that_can_not_see_its_cluster_leaves_no_orphan(
+    stack: Stack, framework: Framework, service: HyperPodService, operation: str
+) -> None:
+    """The framework repeats a call whose answer it has not got; without an id it swallows the Delete."""
+    event = stack.event("Create", properties(REQUEST))
+    index.on_event(event)
+    service.faults.add(AccessDenied(operation=operation, times=20))
+    response = framework.run(event)
+    assert response.physical_id == "ml"
+    service.faults.clear()
+    assert framework.run(stack.event("Delete", properties(REQUEST), physical_id="ml")).ok
+    assert not service.clusters
+
+
+def test_44_an_answer_lost_before_a_refusal_leaves_no_orphan(
+    stack: Stack, service: HyperPodService, aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """botocore repeats calls by itself: the error that it ends with may not be the first one."""
+    create = aws.sagemaker.create_cluster
+
+    def lose(**arguments: Any) -> None:
+        create(**arguments)
+        raise aws.sagemaker.exceptions.ClientError(
+            {"Error": {"Code": "ThrottlingException"}}, "CreateCluster"
+        )
+
+    monkeypatch.setattr(aws.sagemaker, "create_cluster", lose)
+    assert stack.create(REQUEST).ok
+    assert set(service.clusters) == {"ml"}
+
+
+def test_a_cluster_that_is_not_visible_yet_is_waited_for(stack: Stack, service: HyperPodService) -> None:
+    event = stack.event("Create", properties(REQUEST))
+    event |= index.on_event(event)
+    service.faults.add(NotYetVisible(operation="DescribeCluster"))
+    assert stack.framework.wait(event).ok

@@ -56,6 +56,16 @@ def test_14_an_update_that_the_service_rolled_back_is_no_success(
     assert calls.mutating == ["UpdateCluster"]
 
 
+def test_14_nor_is_one_of_a_member_that_the_service_did_not_show_before(
+    made: Stack, service: HyperPodService
+) -> None:
+    """Absent may mean "not shown" or "taken back"; the service's FailureMessage tells."""
+    service.faults.add(UpdateRollsBack())
+    response = made.update(regroup(REQUEST, "compute", OnStartDeepHealthChecks=["InstanceStress"]))
+    assert not response.ok
+    assert "did not keep InstanceGroups[compute].OnStartDeepHealthChecks" in response.reason
+
+
 def test_14_the_state_before_is_not_mistaken_for_a_rollback(made: Stack, aws: Aws) -> None:
     """Right after UpdateCluster the service may still show the cluster as it was."""
     event = made.event("Update", properties(BIGGER), properties(REQUEST), "ml")
@@ -229,4 +239,17 @@ def test_47_a_busy_cluster_of_a_failed_replacement_is_asked_until_it_goes(
     back = made.roll_back(renamed, "ml")
     assert back.ok, back.reason
     service.settle()
+    assert set(service.clusters) == {"ml"}
+
+
+def test_47_a_failed_replacement_goes_even_if_the_old_cluster_is_gone(
+    made: Stack, service: HyperPodService
+) -> None:
+    """CloudFormation knows only the old id, so the rollback's failure waits for the new cluster to go."""
+    renamed = properties(changed(REQUEST, lambda copied: copied.update(ClusterName="ml-2")))
+    index.on_event(made.event("Update", renamed, properties(REQUEST), "ml"))
+    service.clusters["ml"].status = ClusterStatus.DELETING
+    back = made.roll_back(renamed, "ml")
+    assert not back.ok
+    assert "cluster ml is gone" in back.reason
     assert set(service.clusters) == {"ml"}

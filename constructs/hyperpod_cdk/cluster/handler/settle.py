@@ -41,9 +41,9 @@ def settle(event: Event, live: Live, aws: Aws) -> dict[str, Any]:
     if note and not mine and event.handover.get("Pending"):
         raise ClusterFailedError(f"a newer update of cluster {live.name} took the place of this one")
     desired = desired_of(event.properties, aws)
-    # Until something is sent, the last request tells what was taken away; then only what is asked for counts.
-    old = desired if mine is None or mine.step else lenient_desired_of(event.old_properties, aws)
-    plan = make_plan(aws, desired=desired, old=old, live=as_request(aws, live))
+    plan = make_plan(
+        aws, desired=desired, old=_before(event, live, desired, mine, aws), live=as_request(aws, live)
+    )
     if plan.refusals:
         raise RefusedError("\n".join(plan.refusals))
     if mine and plan.steps and plan.steps[0].key != mine.step:
@@ -51,9 +51,21 @@ def settle(event: Event, live: Live, aws: Aws) -> dict[str, Any]:
             sent = Pending(request_id=event.request_id, step=plan.steps[0].key, since=int(aws.now()))
             note_pending(aws, live.arn, sent)
         return NOT_COMPLETE
-    if _lost(event, plan):
-        return _not_kept(event, live, plan, mine, aws)
+    lost = _lost(event, plan)
+    if lost:
+        return _not_kept(event, live, lost, mine, aws)
     return _complete(event, live, desired, mine, aws)
+
+
+def _before(event: Event, live: Live, desired: Desired, mine: Pending | None, aws: Aws) -> Desired:
+    """The request that tells what the service does not show.
+
+    Until something is sent it is the last one. Then it is the one asked for: what was sent counts as kept,
+    unless the service says that something has failed.
+    """
+    failed = "Sent" in event.handover and live.description.get("FailureMessage")
+    sent = mine is None or mine.step
+    return desired if sent and not failed else lenient_desired_of(event.old_properties, aws)
 
 
 def _lost(event: Event, plan: Plan) -> list[str]:
@@ -69,13 +81,13 @@ def _lost(event: Event, plan: Plan) -> list[str]:
     ]
 
 
-def _not_kept(event: Event, live: Live, plan: Plan, mine: Pending | None, aws: Aws) -> dict[str, Any]:
+def _not_kept(event: Event, live: Live, lost: list[str], mine: Pending | None, aws: Aws) -> dict[str, Any]:
     since = mine.since if mine else event.handover["Since"]
     if aws.now() - since < GRACE_SECONDS:
         return NOT_COMPLETE
-    lost = ", ".join(_lost(event, plan))
     headline = (
-        f"{event.kind} of cluster {live.name} failed: in service again, but the service did not keep {lost}"
+        f"{event.kind} of cluster {live.name} failed: in service again, but the service did not keep "
+        f"{', '.join(lost)}"
     )
     if mine:
         forget_pending(aws, live.arn)
