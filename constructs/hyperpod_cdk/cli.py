@@ -179,6 +179,10 @@ def _parser() -> argparse.ArgumentParser:
     rehearse = commands.add_parser("rehearse", help="deploy to an embedded AWS on this machine, and destroy")
     rehearse.add_argument("config", metavar="FILE", help="YAML file of a cluster")
     rehearse.add_argument("--keep", action="store_true", help="leave the embedded AWS running")
-    rehearse.add_argument("--fault", metavar="FAULT", help="make something fail, such as lifecycle")
+    rehearse.add_argument(
+        "--fault",
+        metavar="FAULT",
+        help="make something go wrong: capacity, conflict, foreign-cluster, lifecycle, rollback",
+    )
     rehearse.set_defaults(run=_rehearse, extra="rehearsal")
     return parser

@@ -19,17 +19,20 @@ def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None
     Args:
         config: YAML file of a cluster.
         keep: stop after the deployment, and serve until Ctrl-C.
-        fault: ``lifecycle`` makes the nodes' set-up fail, and shows what a user would see. Default: none.
+        fault: deploy, change and destroy with something going wrong, and show what a user sees; one of
+            ``capacity``, ``conflict``, ``foreign-cluster``, ``lifecycle``, ``rollback``. Default: none.
 
     Returns:
         Exit code: 0 when everything was as it should be, 1 when not, 2 for wrong input, 130 after Ctrl-C.
     """
     from hyperpod_cdk.config import ConfigError, read  # noqa: PLC0415
-    from hyperpod_cdk.rehearsal.driver.run import FAULTS, run  # noqa: PLC0415
+    from hyperpod_cdk.rehearsal.driver.faults import FAULTS  # noqa: PLC0415
+    from hyperpod_cdk.rehearsal.driver.run import run  # noqa: PLC0415
     from hyperpod_cdk.rules import check, errors  # noqa: PLC0415
 
     if fault is not None and fault not in FAULTS:
-        return _refuse(f"no fault is called {fault}; there is: {', '.join(sorted(FAULTS))}")
+        known = "\n".join(f"  {name:16} {one.description}" for name, one in FAULTS.items())
+        return _refuse(f"no fault is called {fault}; there are:\n{known}")
     try:
         wanted = read(config)
     except ConfigError as error:
@@ -37,7 +40,7 @@ def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None
     faults = wanted.placed(errors(check(wanted.spec)))
     if faults:
         return _refuse("\n".join(map(str, faults)))
-    return run(Path(config).resolve(), keep=keep, fault=fault)
+    return run(Path(config).resolve(), keep=keep, fault=FAULTS[fault] if fault else None)
 
 
 def _refuse(message: str) -> int:

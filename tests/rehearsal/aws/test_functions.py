@@ -36,6 +36,7 @@ def handler(event, context):
         "account": boto3.client("sts").get_caller_identity()["Account"],
         "left": context.get_remaining_time_in_millis(),
         "arn": context.invoked_function_arn,
+        "now": time.time(),
     }
 """
 
@@ -102,10 +103,21 @@ def test_function_is_stopped_at_its_time_limit(aws: EmbeddedAws, python: str) ->
     aws.client("lambda").update_function_configuration(FunctionName=python, Timeout=1)
     invoke(aws, python, {})
     began = time.monotonic()
-    answer = invoke(aws, python, {"sleep": 30})
+    answer = invoke(aws, python, {"sleep": 3600})
     assert answer["payload"]["errorType"] == "Sandbox.Timedout"
     assert "Task timed out after 1.00 seconds" in answer["payload"]["errorMessage"]
     assert time.monotonic() - began < 10
+
+
+def test_functions_live_as_fast_as_what_they_wait_for(aws: EmbeddedAws, python: str) -> None:
+    began = time.monotonic()
+    before = invoke(aws, python, {})["payload"]["now"]
+    payload = invoke(aws, python, {"sleep": 60})["payload"]
+    seconds = time.monotonic() - began
+    assert payload["now"] - before >= 60
+    assert seconds < 30
+    # what Lambda leaves a function is real time
+    assert 15_000 < payload["left"] <= 20_000
 
 
 def test_what_a_function_prints_is_in_its_log_group(aws: EmbeddedAws, python: str) -> None:

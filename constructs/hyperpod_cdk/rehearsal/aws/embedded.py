@@ -6,6 +6,7 @@ import os
 import secrets
 import string
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +24,7 @@ from moto.utilities.utils import get_partition
 from hyperpod_cdk.rehearsal.aws.bucket_policies import bucket_policies_as_in_s3
 from hyperpod_cdk.rehearsal.aws.filesystems import FileSystems, file_systems_served
 from hyperpod_cdk.rehearsal.aws.functions.pool import FunctionPool, functions_run_in
+from hyperpod_cdk.rehearsal.aws.functions.python_runtime import CLOCK_VARIABLE
 from hyperpod_cdk.rehearsal.aws.resources.base import Clients
 from hyperpod_cdk.rehearsal.aws.resources.mailbox import Mailbox
 from hyperpod_cdk.rehearsal.aws.resources.registry import Registry
@@ -37,6 +39,9 @@ from hyperpod_cdk.rehearsal.aws.trail import trail_is_empty
 _CREDENTIALS = {"aws_access_key_id": "EMBEDDEDAWS", "aws_secret_access_key": "embedded-aws"}
 """Any will do: moto tells accounts apart by the role that was assumed, not by the key."""
 _SUFFIX_CHARACTERS = string.ascii_uppercase + string.digits
+_FUNCTION_SLOWNESS = 4.0
+"""How much slower than waits the clock of Python functions runs: a busy machine takes longer than Lambda to run
+them, and what they wait for must not be overdue when it has hardly begun."""
 _running = Lock()
 
 
@@ -48,7 +53,8 @@ class EmbeddedAws:
     Args:
         region: The Region that stacks are deployed to.
         account_id: The account.
-        speed: How much faster than real time the waits of state machines and custom resources pass.
+        speed: How much faster than real time the waits of state machines and custom resources pass, and four
+            times as fast as the clock that Python functions see.
         node_modules: Where npm put the packages that Lambda's Node.js runtime brings along
             (``@aws-sdk/client-lambda``, ``@aws-sdk/client-sfn``); None looks in the working directory and
             its parents.
@@ -171,7 +177,7 @@ class EmbeddedAws:
             extend()
         self._pool = FunctionPool(
             folder,
-            environment=self._aws_variables(),
+            environment={**self._aws_variables(), CLOCK_VARIABLE: self._function_clock()},
             node_modules=self._node_modules,
         )
         enter(functions_run_in(self._pool))
@@ -193,6 +199,9 @@ class EmbeddedAws:
             "AWS_EC2_METADATA_DISABLED": "true",
             **{name.upper(): value for name, value in _CREDENTIALS.items()},
         }
+
+    def _function_clock(self) -> str:
+        return f"{time.time()} {max(1.0, self._speed / _FUNCTION_SLOWNESS)}"
 
     def _zones(self) -> list[Any]:
         return list(ec2_backends[self.account_id][self.region].describe_availability_zones())

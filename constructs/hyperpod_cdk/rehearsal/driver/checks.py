@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from hyperpod_cdk.rehearsal.driver.variants import Variant
 
 PATIENCE_SECONDS = 20.0
 """Real seconds for nodes that come up after the cluster is in service, as with Continuous provisioning."""
+Clusters = Mapping[str, Mapping[str, Any]]
+"""What the APIs show of clusters, by name."""
+_PASSING = frozenset({"FailureMessage", "ResponseMetadata"})
 _UP = frozenset({"Running", "DeepHealthCheckInProgress"})
 
 
@@ -83,6 +86,34 @@ def expect_cluster(client: Callable[[str], Any], variant: Variant, name: str) ->
     return cluster
 
 
+def living_clusters(client: Callable[[str], Any]) -> Clusters:
+    """Give all that the APIs show of the account's clusters, but for the message of a failure.
+
+    Args:
+        client: gives a client of a service.
+    """
+    sagemaker = client("sagemaker")
+    names = [entry["ClusterName"] for entry in sagemaker.list_clusters()["ClusterSummaries"]]
+    return {name: _shown(sagemaker, name) for name in names}
+
+
+def expect_clusters(client: Callable[[str], Any], wanted: Clusters) -> None:
+    """Require that the account's clusters are as they were, soon.
+
+    Args:
+        client: gives a client of a service.
+        wanted: what :func:`living_clusters` gave.
+
+    Raises:
+        RehearsalError: naming the clusters that differ, with what they were and are.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (found := living_clusters(client)) != wanted:
+        if time.monotonic() > deadline:
+            raise RehearsalError("\n".join(_differences(wanted, found)))
+        time.sleep(0.1)
+
+
 def expect_new_scripts(
     client: Callable[[str], Any], before: ClusterView, after: ClusterView, *, added: str | None
 ) -> str:
@@ -110,6 +141,28 @@ def expect_new_scripts(
         if not _files(client("s3"), uri):
             raise RehearsalError(f"{uri} was emptied, and nodes may still be replaced from it")
     return ", ".join(sorted(new))
+
+
+def _shown(sagemaker: Any, name: str) -> dict[str, Any]:
+    found = view(sagemaker, name)
+    about = {key: value for key, value in found.description.items() if key not in _PASSING}
+    tags = sagemaker.list_tags(ResourceArn=found.description["ClusterArn"])["Tags"]
+    return {
+        **about,
+        "Nodes": sorted(found.nodes, key=lambda node: str(node["InstanceId"])),
+        "Tags": sorted(tags, key=lambda tag: str(tag["Key"])),
+    }
+
+
+def _differences(wanted: Clusters, found: Clusters) -> Iterator[str]:
+    for name in sorted(wanted.keys() | found.keys()):
+        before, after = wanted.get(name), found.get(name)
+        if before is None or after is None:
+            yield f"cluster {name} is {'left, and was not there before' if after else 'gone'}"
+            continue
+        for key in sorted(before.keys() | after.keys()):
+            if before.get(key) != after.get(key):
+                yield f"cluster {name}: {key} was {before.get(key)}, is {after.get(key)}"
 
 
 def _files(s3: Any, uri: str) -> set[str]:

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from ipaddress import ip_network
 from unittest.mock import patch
 
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.spec import HyperPodSpec
 
@@ -53,6 +54,31 @@ def provide_scripts(spec: HyperPodSpec, account: Account) -> list[str]:
             account.s3.put_object(bucket, key, _SCRIPT)
             put.append(f"script s3://{bucket}/{key}")
     return put
+
+
+def provide_foreign_cluster(service: HyperPodService, spec: HyperPodSpec) -> None:
+    """Let somebody else have a cluster of the configuration's name, in service.
+
+    Args:
+        service: the emulated service.
+        spec: the configuration, with a cluster name.
+    """
+    group = {
+        "InstanceGroupName": "theirs",
+        "InstanceType": "ml.c5.xlarge",
+        "InstanceCount": 1,
+        "ExecutionRole": f"arn:aws:iam::{service.account.account_id}:role/theirs",
+        "SlurmConfig": {"NodeType": "Controller"},
+    }
+    request = {
+        "ClusterName": spec.cluster.cluster_name,
+        "InstanceGroups": [group],
+        "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
+        "Tags": [{"Key": "owner", "Value": "somebody else"}],
+    }
+    with service.lock, patch.object(service, "check_references", new=False):
+        service.call("CreateCluster", request)
+        service.settle()
 
 
 def _network(spec: HyperPodSpec, account: Account) -> Iterator[str]:

@@ -35,6 +35,12 @@ class Toolkit:
         self._logs = logs
         self._stage = stage
         self._number = 0
+        self._log = logs
+
+    @property
+    def output(self) -> str:
+        """What the last command has printed."""
+        return self._log.read_text(encoding="utf-8")
 
     def bootstrap(self, account_id: str, region: str) -> None:
         """Prepare account and Region for CDK.
@@ -78,9 +84,9 @@ class Toolkit:
 
     def _run(self, command: str, *arguments: str, cwd: Path | None = None, may_fail: bool = False) -> bool:
         self._number += 1
-        log = self._logs / f"{self._number}-{command}.log"
+        self._log = self._logs / f"{self._number}-{command}.log"
         with (
-            log.open("w", encoding="utf-8") as kept,
+            self._log.open("w", encoding="utf-8") as kept,
             subprocess.Popen(
                 [_cdk(), command, *arguments, "--no-notices", "--no-color"],
                 cwd=cwd,
@@ -101,9 +107,9 @@ class Toolkit:
                 process.terminate()
                 raise
         if process.returncode and not may_fail:
-            tail = "\n".join(log.read_text(encoding="utf-8").splitlines()[-_TAIL_LINES:])
+            tail = "\n".join(self.output.splitlines()[-_TAIL_LINES:])
             raise RehearsalError(
-                f"cdk {command} ended with exit code {process.returncode}; {log} ends:\n{tail}"
+                f"cdk {command} ended with exit code {process.returncode}; {self._log} ends:\n{tail}"
             )
         return process.returncode == 0
 

@@ -67,15 +67,25 @@ class Variants:
 
     def changes(self) -> list[Variant]:
         """Scale a group up, add one, remove it, change a script; the last may also be destroyed."""
-        name = self._group.instance_group_name
-        count = self._group.instance_count
         scripts = f"add {self.added_script}" if self.added_script else "point at another prefix"
         return [
-            self._changed(f"scale group {name} up, from {count} to {count + 1}", self._scale),
+            self.scaled(),
             self._changed(f"add group {ADDED_GROUP}", self._add_group),
             self._changed(f"remove group {ADDED_GROUP}", self._remove_group),
             self._changed(f"change the lifecycle scripts: {scripts}", self._add_script),
         ]
+
+    def scaled(self) -> Variant:
+        """Scale a group up by a node."""
+        name, count = self._group.instance_group_name, self._group.instance_count
+        return self._changed(f"scale group {name} up, from {count} to {count + 1}", self._scale)
+
+    def destroyable(self) -> Variant:
+        """The configuration with a cluster name, and without protection from being destroyed."""
+        spec = self.first.spec
+        if spec.cluster.cluster_name and not spec.termination_protection:
+            return self.first
+        return self._changed("the configuration with a cluster name, not protected", self._unprotect)
 
     @property
     def added_script(self) -> str | None:
@@ -92,6 +102,10 @@ class Variants:
     def _groups(self, document: Document) -> list[Document]:
         groups: list[Document] = document["cluster"]["instance_groups"]
         return groups
+
+    def _unprotect(self, document: Document) -> None:
+        document["termination_protection"] = False
+        document["cluster"].setdefault("cluster_name", self.first.spec.stack_name)
 
     def _scale(self, document: Document) -> None:
         for group in self._groups(document):

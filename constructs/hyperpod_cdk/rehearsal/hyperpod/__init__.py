@@ -16,6 +16,7 @@ from hyperpod_cdk.rehearsal.hyperpod.clock import Clock
 from hyperpod_cdk.rehearsal.hyperpod.durations import Durations
 from hyperpod_cdk.rehearsal.hyperpod.faults import (
     AccessDenied,
+    Conflict,
     DeleteConflict,
     DeleteFails,
     Fault,
@@ -44,6 +45,7 @@ from hyperpod_cdk.rehearsal.hyperpod.service import HyperPodService
 __all__ = [
     "AccessDenied",
     "Clock",
+    "Conflict",
     "DeleteConflict",
     "DeleteFails",
     "Durations",

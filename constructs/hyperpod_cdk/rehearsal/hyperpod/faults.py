@@ -6,6 +6,7 @@ from typing import ClassVar, TypeVar
 
 from hyperpod_cdk.rehearsal.hyperpod.errors import (
     AccessDeniedError,
+    ConflictError,
     InternalError,
     NotFoundError,
     ServiceError,
@@ -72,6 +73,14 @@ class AccessDenied(OperationFault):
         "User is not authorized to perform: sagemaker:{operation} because no identity-based policy "
         "allows the sagemaker:{operation} action"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict(OperationFault):
+    """ConflictException, as while somebody else's request is at work on the cluster."""
+
+    error: ClassVar[type[ServiceError]] = ConflictError
+    default_message: ClassVar[str] = "{operation} is not possible while another request changes the cluster."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,174 @@
+"""What may go wrong in a rehearsal, as data: how it is brought about, and what must come of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hyperpod_cdk.rehearsal import hyperpod
+from hyperpod_cdk.rehearsal.driver.standins import provide_foreign_cluster
+from hyperpod_cdk.rehearsal.driver.variants import Variant, Variants
+from hyperpod_cdk.rehearsal.node import CommandFault
+from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec.kinds import NodeType
+
+Troubles = Callable[[HyperPodSpec], tuple[hyperpod.Fault, ...]]
+"""Gives the faults of the emulated service for a configuration."""
+
+
+def _none(_: HyperPodSpec) -> tuple[hyperpod.Fault, ...]:
+    return ()
+
+
+def _nothing(_service: hyperpod.HyperPodService, _spec: HyperPodSpec) -> None:
+    return
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A command of the user, and how it must end.
+
+    A command that fails must leave the account's clusters as they were before it.
+
+    Args:
+        title: what the user does, and what stands in the way, for people.
+        deploys: makes the configuration to deploy; None destroys the stack.
+        troubles: put in force before the command; those that strike a number of times must all have struck
+            when it ends. Default: none.
+        says: texts that the user must see as the reason why the cluster's resource failed, each in a line,
+            with ``{cluster}`` for its name and ``{group}`` for :func:`first_group`. Default, for a command
+            that must succeed: none.
+        status: of the stack, when the command has ended.
+    """
+
+    title: str
+    deploys: Callable[[Variants], Variant] | None
+    troubles: Troubles = _none
+    says: tuple[str, ...] = ()
+    status: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """Something that goes wrong while a cluster is deployed, changed or destroyed.
+
+    When all is over, nothing may be left of the stack but what is kept on purpose, and the account's clusters
+    must be as they were before it.
+
+    Args:
+        name: what the user calls it by.
+        description: one line.
+        steps: the user's commands.
+        arrange: called before the first step. Default: does nothing.
+        commands: commands that fail on every node. Default: none.
+    """
+
+    name: str
+    description: str
+    steps: tuple[Step, ...]
+    arrange: Callable[[hyperpod.HyperPodService, HyperPodSpec], None] = _nothing
+    commands: tuple[CommandFault, ...] = ()
+
+
+def first_group(spec: HyperPodSpec) -> str:
+    """Give the name of the group without which there is no cluster: the controller's, else the first."""
+    groups = spec.cluster.instance_groups
+    controllers = (g for g in groups if g.slurm_config and g.slurm_config.node_type == NodeType.CONTROLLER)
+    return next(controllers, groups[0]).instance_group_name
+
+
+_CREATE = Step(title="deploy", deploys=Variants.destroyable, status="CREATE_COMPLETE")
+_DESTROY = Step(title="destroy", deploys=None, status="DELETE_COMPLETE")
+_BUSY_TIMES = 3
+
+_LIFECYCLE = Fault(
+    name="lifecycle",
+    description="the set-up of every node fails",
+    # an upgrade that runs by itself holds the packages' lock: every mode's scripts meet it
+    commands=(
+        CommandFault(
+            command="apt-mark",
+            contains="hold",
+            exit_code=100,
+            output=(
+                "E: Could not get lock /var/lib/dpkg/lock-frontend. "
+                "It is held by process 4242 (unattended-upgr)"
+            ),
+        ),
+    ),
+    steps=(
+        Step(
+            title="deploy, with apt-mark failing on every node",
+            deploys=Variants.destroyable,
+            says=("E: Could not get lock /var/lib/dpkg/lock-frontend.", "instance group {group}: Failed"),
+            status="ROLLBACK_COMPLETE",
+        ),
+    ),
+)
+
+_CAPACITY = Fault(
+    name="capacity",
+    description="AWS has no instance for the controller",
+    steps=(
+        Step(
+            title="deploy, with no capacity for the controller",
+            deploys=Variants.destroyable,
+            troubles=lambda spec: (hyperpod.InsufficientCapacity(group=first_group(spec)),),
+            says=("do not have sufficient capacity", "instance group {group}: Failed, 0 of"),
+            status="ROLLBACK_COMPLETE",
+        ),
+    ),
+)
+
+_CONFLICT = Fault(
+    name="conflict",
+    description="requests of others keep the cluster busy while it is changed and destroyed",
+    steps=(
+        _CREATE,
+        Step(
+            title="scale a group up, with the cluster busy at first",
+            deploys=Variants.scaled,
+            troubles=lambda _: (hyperpod.Conflict(operation="UpdateCluster", times=_BUSY_TIMES),),
+            status="UPDATE_COMPLETE",
+        ),
+        Step(
+            title="destroy, with the cluster busy at first",
+            deploys=None,
+            troubles=lambda _: (hyperpod.DeleteConflict(times=_BUSY_TIMES),),
+            status="DELETE_COMPLETE",
+        ),
+    ),
+)
+
+_FOREIGN_CLUSTER = Fault(
+    name="foreign-cluster",
+    description="somebody else has made a cluster of the same name",
+    arrange=provide_foreign_cluster,
+    steps=(
+        Step(
+            title="deploy, with somebody else's cluster of the same name there",
+            deploys=Variants.destroyable,
+            says=("a cluster {cluster} exists and is not this stack's",),
+            status="ROLLBACK_COMPLETE",
+        ),
+    ),
+)
+
+_ROLLBACK = Fault(
+    name="rollback",
+    description="the service rolls an update back that it has accepted",
+    steps=(
+        _CREATE,
+        Step(
+            title="scale a group up, with the service rolling it back",
+            deploys=Variants.scaled,
+            troubles=lambda _: (hyperpod.UpdateRollsBack(reason="Configuration drift detected."),),
+            says=("the service did not keep", "Configuration drift detected."),
+            status="UPDATE_ROLLBACK_COMPLETE",
+        ),
+        _DESTROY,
+    ),
+)
+
+FAULTS: Mapping[str, Fault] = {
+    fault.name: fault for fault in (_CAPACITY, _CONFLICT, _FOREIGN_CLUSTER, _LIFECYCLE, _ROLLBACK)
+}
+"""Every fault, by name."""

@@ -1,0 +1,138 @@
+"""The rehearsal of a configuration, and the acts that every rehearsal is made of."""
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+
+from hyperpod_cdk.rehearsal.aws import EmbeddedAws
+from hyperpod_cdk.rehearsal.aws.stacks.records import Stack
+from hyperpod_cdk.rehearsal.driver import checks
+from hyperpod_cdk.rehearsal.driver.leftovers import Inventory, inventory, leftovers
+from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError, Stage
+from hyperpod_cdk.rehearsal.driver.show import show_cluster, show_leftovers
+from hyperpod_cdk.rehearsal.driver.standins import provide, provide_scripts
+from hyperpod_cdk.rehearsal.driver.toolkit import Toolkit
+from hyperpod_cdk.rehearsal.driver.variants import Variant, Variants
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
+from hyperpod_cdk.rehearsal.hyperpod.aws import Account
+
+CLUSTER_TYPES = ("Custom::HyperPodCluster", "AWS::SageMaker::Cluster")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """A rehearsal under way.
+
+    Args:
+        aws: the embedded AWS.
+        toolkit: the CDK CLI.
+        service: the emulated HyperPod service in it.
+        variants: the configurations to deploy.
+        stage: where it is told how things go.
+    """
+
+    aws: EmbeddedAws
+    service: HyperPodService
+    toolkit: Toolkit
+    variants: Variants
+    stage: Stage
+
+    def play(self, *, keep: bool) -> None:
+        """Deploy, show, change and destroy.
+
+        Args:
+            keep: stop after the deployment, and serve until Ctrl-C.
+
+        Raises:
+            RehearsalError: something was not as it should be.
+        """
+        self.bootstrap()
+        before = inventory(self.aws.client)
+        variant = self.variants.first
+        with self.stage.act(f"deploy {variant.path}"):
+            self.toolkit.deploy(variant.path)
+            cluster = self.expect_cluster(variant)
+        stack = self.stack(variant)
+        file_systems = self.aws.client("fsx").describe_file_systems()["FileSystems"]
+        show_cluster(self.stage.console, cluster, file_systems=file_systems, stack=stack)
+        if keep:
+            self._serve(variant)
+            return
+        for changed in self.variants.changes():
+            with self.stage.act(changed.title):
+                provide_scripts(changed.spec, self._account)
+                self.toolkit.deploy(changed.path)
+                previous, cluster, variant = cluster, self.expect_cluster(changed), changed
+        added = self.variants.added_script
+        uri = checks.expect_new_scripts(self.aws.client, previous, cluster, added=added)
+        self.stage.say(f"all groups point at {uri}; the former scripts are still there")
+        with self.stage.act("destroy"):
+            self.toolkit.destroy()
+        self.expect_nothing_left(before, variant)
+        self.expect_no_failures()
+
+    @property
+    def _account(self) -> Account:
+        return Account(self.aws.account_id, self.aws.region)
+
+    # -- the acts --------------------------------------------------------------------------------------
+
+    def bootstrap(self) -> None:
+        """Prepare the account: CDK's own stack, and what the configuration takes for granted."""
+        with self.stage.act(f"cdk bootstrap aws://{self.aws.account_id}/{self.aws.region}"):
+            self.toolkit.bootstrap(self.aws.account_id, self.aws.region)
+            for item in provide(self.variants.first.spec, self._account):
+                self.stage.say(f"stands in for yours: {item}", style="dim")
+
+    def stack(self, variant: Variant) -> Stack:
+        """Give a configuration's stack, also when it is deleted."""
+        name = variant.spec.stack_name
+        return [stack for stack in self.aws.cloudformation.stacks() if stack.name == name][-1]
+
+    def expect_cluster(self, variant: Variant) -> checks.ClusterView:
+        """Require that the stack's cluster is what a configuration asks for; see :mod:`.checks`."""
+        stack = self.stack(variant)
+        names = [r.physical_id for r in stack.resources.values() if r.type in CLUSTER_TYPES]
+        if len(names) != 1:
+            raise RehearsalError(f"stack {stack.name} has {len(names)} clusters, not one")
+        cluster = checks.expect_cluster(self.aws.client, variant, names[0])
+        nodes = ", ".join(f"{group} {count}" for group, count in sorted(cluster.running.items()))
+        self.stage.say(f"as asked for: {nodes}")
+        return cluster
+
+    def expect_nothing_left(self, before: Inventory, variant: Variant) -> None:
+        """Show what is left of a stack, and require that it was left on purpose.
+
+        Args:
+            before: what the account held before the stack.
+            variant: a configuration of the stack.
+        """
+        left = leftovers(before, inventory(self.aws.client), self.stack(variant))
+        show_leftovers(self.stage.console, left)
+        unknown = [f"{item.kind} {item.name}" for item in left if not item.reason]
+        if unknown:
+            raise RehearsalError(f"left behind, and not on purpose: {', '.join(unknown)}")
+
+    def expect_no_failures(self) -> None:
+        """Require that nothing has failed so far, and that the embedded AWS could answer every request."""
+        failed = [f"{e.LogicalResourceId}: {e.ResourceStatusReason}" for e in self.aws.failures()]
+        failed += self.aws.unanswered()
+        if failed:
+            raise RehearsalError("the embedded AWS noted failures:\n" + "\n".join(failed))
+
+    def _serve(self, variant: Variant) -> None:
+        name, region = variant.spec.cluster.cluster_name or "NAME", self.aws.region
+        common = f"--endpoint-url {self.aws.endpoint} --region {region}"
+        lines = (
+            f"serving at {self.aws.endpoint} until Ctrl-C; in another shell, for instance:",
+            "  export AWS_ACCESS_KEY_ID=rehearsal AWS_SECRET_ACCESS_KEY=rehearsal",
+            f"  aws sagemaker describe-cluster --cluster-name {name} {common}",
+            f"  aws sagemaker list-cluster-nodes --cluster-name {name} {common}",
+            f"  aws cloudformation describe-stacks {common}",
+        )
+        self.stage.console.print()
+        for line in lines:
+            self.stage.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+        self.stage.say("stopped")
