@@ -1,11 +1,12 @@
 # make rehearse [CONFIG=clusters/slurm-gpu.yaml] [KEEP=1] [FAULT=lifecycle]
 #                 the example cluster on an embedded AWS: deploy, show, update, destroy
 # make test       every test
+# make fuzz       10,000 random lives of a cluster under the handler, new ones each time
 # make lint       formatter, linter, types, architecture, shell scripts
 # make synth      the CloudFormation template of CONFIG
 # make deploy     CONFIG in your own account: cdk bootstrap once, then cdk deploy
 # make bench      the benchmarks, written to benchmarks/
-.PHONY: help rehearse test lint format synth deploy destroy bench docs setup clean
+.PHONY: help rehearse test fuzz lint format synth deploy destroy bench docs setup clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -46,6 +47,9 @@ rehearse: $(VENV)/.runtime node_modules/.installed
 
 test: setup
 	python -m pytest
+
+fuzz: setup
+	HYPERPOD_CDK_LIVES=10000 python -m pytest tests/handler/test_lives.py
 
 lint: setup
 	ruff format --check .

@@ -263,9 +263,10 @@ class Stack:
 
     def cleaning_up(self) -> Flow:
         """The deletions that failed, once more."""
-        left, self.abandoned = self.abandoned, []
-        for old, physical_id in left:
-            yield from self._remove(old, physical_id)
+        for old, physical_id in tuple(self.abandoned):
+            response = yield self.event("Delete", old, physical_id=physical_id)
+            if response is not None and response.ok:
+                self.abandoned.remove((old, physical_id))
 
     def _remove(self, old: Request, physical_id: str) -> Flow:
         response = yield self.event("Delete", old, physical_id=physical_id)

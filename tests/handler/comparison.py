@@ -44,9 +44,13 @@ def _group_differences(wanted: Request, group: Group) -> list[str]:
     ]
     members = (set(wanted) | set(group.spec)) - _SHOWN_OTHERWISE
     for name in members - (_KEPT - set(wanted)):
-        if wanted.get(name) != group.spec.get(name):
+        if _unordered(wanted.get(name)) != _unordered(group.spec.get(name)):
             found.append(f"{name}: {group.spec.get(name)}")
     return found
+
+
+def _unordered(value: Any) -> Any:
+    return sorted(value) if isinstance(value, list) else value
 
 
 def _tag_differences(request: Request, cluster: Cluster) -> list[str]:
