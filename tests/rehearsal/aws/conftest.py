@@ -1,4 +1,7 @@
-"""One embedded AWS for all tests of this folder; each stack has a name of its own."""
+"""One embedded AWS for the tests of a module; each stack has a name of its own.
+
+Not for the whole session: what it sets in moto would slow every other folder's tests down.
+"""
 
 import io
 import zipfile
@@ -15,7 +18,7 @@ REGION = "us-west-2"
 _numbers = count(1)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def aws() -> Iterator[EmbeddedAws]:
     with EmbeddedAws(region=REGION, speed=200.0, extensions=[hyperpod.install]) as running:
         hyperpod.service(running.account_id, REGION).clock.speed = 2000.0
