@@ -40,8 +40,11 @@ _CREDENTIALS = {"aws_access_key_id": "EMBEDDEDAWS", "aws_secret_access_key": "em
 """Any will do: moto tells accounts apart by the role that was assumed, not by the key."""
 _SUFFIX_CHARACTERS = string.ascii_uppercase + string.digits
 _FUNCTION_SLOWNESS = 4.0
-"""How much slower than waits the clock of Python functions runs: a busy machine takes longer than Lambda to run
-them, and what they wait for must not be overdue when it has hardly begun."""
+"""How much slower than waits the clock of Python functions runs.
+
+A busy machine takes longer than Lambda to run them, and what they wait for must not be overdue when it has
+hardly begun.
+"""
 _running = Lock()
 
 

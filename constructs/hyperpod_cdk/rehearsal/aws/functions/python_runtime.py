@@ -15,7 +15,7 @@ import traceback
 from typing import Any
 
 CLOCK_VARIABLE = "EMBEDDED_AWS_CLOCK"
-"""Holds when the functions' clock began, in seconds since 1970, and how much faster than real time it runs."""
+"""Names when the functions' clock began, in seconds since 1970, and how much faster than real time it is."""
 _real_time = time.time
 
 
