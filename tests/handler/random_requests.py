@@ -186,4 +186,5 @@ faults: st.SearchStrategy[Fault] = st.one_of(
 
 def is_mild(fault: Fault) -> bool:
     """Whether an operation must succeed in spite of it."""
-    return isinstance(fault, Throttle | ServerError) and fault.times in (1, 2)
+    short = isinstance(fault, Throttle | ServerError) and fault.times in (1, 2)
+    return short or isinstance(fault, LingeringInterfaces)

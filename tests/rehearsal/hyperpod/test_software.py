@@ -59,6 +59,35 @@ def test_one_group(in_service: Create, service: HyperPodService, sagemaker: Any)
     assert releases(sagemaker) == ["1.0.0", "0.9.0", "0.9.0"]
 
 
+def test_a_later_update_of_something_else_keeps_the_release(
+    account: Account, in_service: Create, service: HyperPodService, sagemaker: Any
+) -> None:
+    groups = [
+        account.group("controller", "Controller"),
+        account.group("compute", ImageReleaseVersion="1.0.0"),
+    ]
+    in_service(**account.cluster(*groups))
+    chosen = [{"InstanceGroupName": "compute", "ImageReleaseVersion": "0.9.0"}]
+    sagemaker.update_cluster_software(ClusterName="ml", InstanceGroups=chosen)
+    service.settle()
+    sagemaker.update_cluster(ClusterName="ml", NodeRecovery="None")
+    service.settle()
+    shown = sagemaker.describe_cluster(ClusterName="ml")["InstanceGroups"]
+    assert [group["CurrentImageReleaseVersion"] for group in shown] == ["1.0.0", "0.9.0"]
+
+
+def test_a_release_that_the_nodes_have_already_is_that_of_new_nodes(
+    in_service: Create, service: HyperPodService, sagemaker: Any
+) -> None:
+    in_service()
+    service.clusters["ml"].groups["compute"].image_release = "1.1.0"
+    chosen = [{"InstanceGroupName": "compute", "ImageReleaseVersion": "1.0.0"}]
+    sagemaker.update_cluster_software(ClusterName="ml", InstanceGroups=chosen)
+    assert status(sagemaker) == "InService"
+    shown = sagemaker.describe_cluster(ClusterName="ml")["InstanceGroups"]
+    assert shown[1]["CurrentImageReleaseVersion"] == "1.0.0"
+
+
 def test_batches(account: Account, in_service: Create, service: HyperPodService, sagemaker: Any) -> None:
     in_service(
         **account.cluster(account.group("controller", "Controller"), account.group("compute", count=3))

@@ -59,6 +59,18 @@ def begin(sim: Simulation, cluster: Cluster, images: Sequence[tuple[Group, Image
         update.begin()
 
 
+def take(group: Group, image: Image) -> None:
+    """Let a group run an image from now on; a later UpdateCluster finds it in the group's specification.
+
+    Args:
+        group: the group.
+        image: what its nodes run.
+    """
+    group.image_id, group.image_release = image.image_id, image.release
+    shown = {"ImageId": image.image_id, "ImageReleaseVersion": image.release}
+    group.spec = {member: shown.get(member, value) for member, value in group.spec.items()}
+
+
 class _GroupUpdate:
     def __init__(
         self,
@@ -116,7 +128,7 @@ class _GroupUpdate:
             self._sim.timeline.after(self._wait if self._left else 0, self._next_batch)
 
     def _succeed(self) -> None:
-        self._group.image_id, self._group.image_release = self._image.image_id, self._image.release
+        take(self._group, self._image)
         self._end("Succeeded", "")
 
     def _node_failed(self, _node: Node | None, reason: str) -> None:

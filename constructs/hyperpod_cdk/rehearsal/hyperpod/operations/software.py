@@ -30,7 +30,7 @@ def update_cluster_software(sim: Simulation, request: Spec) -> Spec:
     outdated = [(group, image) for group, image in images if _differs(cluster, group, image)]
     for group, image in images:
         if (group, image) not in outdated:  # new nodes get it from now on
-            group.image_id, group.image_release = image.image_id, image.release
+            software.take(group, image)
     if outdated:
         software.begin(sim, cluster, outdated, request.get("DeploymentConfig", {}))
     return {"ClusterArn": cluster.arn}
