@@ -1,5 +1,6 @@
 # make rehearse [CONFIG=clusters/slurm-gpu.yaml] [KEEP=1] [FAULT=lifecycle]
-#                 the example cluster on an embedded AWS: deploy, show, update, destroy
+#                 the example cluster on an embedded AWS: deploy, show, update, destroy; faults:
+#                 capacity, conflict, foreign-cluster, lifecycle, rollback
 # make test       every test
 # make fuzz       10,000 random lives of a cluster under the handler, new ones each time
 # make lint       formatter, linter, types, architecture, shell scripts

@@ -5,11 +5,16 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk.rehearsal import rehearse
+from hyperpod_cdk.rehearsal.driver.faults import FAULTS
 
 
 def test_unknown_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert rehearse("clusters/slurm-minimal.yaml", fault="flood") == 2
-    assert "no fault is called flood; there is: lifecycle" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "no fault is called flood" in told
+    for fault in FAULTS.values():
+        assert fault.name in told
+        assert fault.description in told
 
 
 def test_file_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

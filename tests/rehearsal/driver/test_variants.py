@@ -53,3 +53,22 @@ def test_scripts_in_the_users_own_bucket_move_to_another_prefix(tmp_path: Path) 
     }
     assert variants.added_script is None
     assert uris == {"s3://sagemaker-us-west-2-111122223333/lifecycle/src-2/"}
+
+
+def test_what_can_be_destroyed_stays_as_it_is(tmp_path: Path) -> None:
+    variants = Variants(Path("clusters/slurm-minimal.yaml").resolve(), tmp_path)
+    assert variants.destroyable() is variants.first
+    assert variants.scaled().counts == {"controller": 1, "compute": 3}
+
+
+def test_what_can_not_be_destroyed_loses_its_protection_and_gets_a_name(tmp_path: Path) -> None:
+    config = tmp_path / "own.yaml"
+    text = Path("clusters/slurm-minimal.yaml").read_text().replace("  cluster_name: slurm-minimal\n", "")
+    config.write_text(f"{text}\ntermination_protection: true\n")
+    folder = tmp_path / "variants"
+    folder.mkdir()
+    variants = Variants(config, folder)
+    assert variants.first.spec.cluster.cluster_name is None
+    for variant in (variants.destroyable(), variants.scaled()):
+        assert variant.spec.cluster.cluster_name == variants.first.spec.stack_name == "slurm-minimal"
+        assert variant.spec.termination_protection is False

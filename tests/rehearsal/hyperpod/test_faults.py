@@ -8,6 +8,7 @@ import pytest
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     AccessDenied,
+    Conflict,
     Faults,
     HyperPodService,
     InsufficientCapacity,
@@ -67,6 +68,7 @@ def test_clear() -> None:
 OPERATION_FAULTS = {
     "throttle": (Throttle, 400, "ThrottlingException", "Rate exceeded"),
     "server": (ServerError, 500, "InternalFailure", "internal error"),
+    "conflict": (Conflict, 400, "ConflictException", "ListClusters is not possible while"),
     "denied": (AccessDenied, 400, "AccessDeniedException", "perform: sagemaker:ListClusters"),
 }
 

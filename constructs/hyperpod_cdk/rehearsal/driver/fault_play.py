@@ -88,7 +88,7 @@ def _expect_reason(rehearsal: Rehearsal, step: Step, variant: Variant, failures:
     terminal = " ".join(rehearsal.toolkit.output.split())
     missing = [text for text in wanted if text not in reason or text not in terminal]
     if missing:
-        raise RehearsalError(f"neither reason nor terminal may lack: {'; '.join(missing)}")
+        raise RehearsalError(f"the reason, or what the terminal shows of it, lacks: {'; '.join(missing)}")
     stage.say(f"in one line: {in_one_line(reason, wanted)}", style="bold")
 
 
