@@ -118,7 +118,7 @@ def test_the_same_condition_is_watched_once(stack: Stack, states: States) -> Non
         ({}, False, 4),
     ],
 )
-def test_the_minimum_of_a_compute_group(members: dict[str, int], continuous: bool, expected: int) -> None:
+def test_the_minimum_of_a_compute_group(members: dict[str, Any], continuous: bool, expected: int) -> None:
     request = cluster(CONTROLLER, group("compute", count=4, **members), continuous=continuous)
     assert minimum_counts(Desired(request=request)) == {"controller": 1, "compute": expected}
 
