@@ -13,7 +13,7 @@ from moto.backends import get_backend
 
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, NodeSetupResult
-from hyperpod_cdk.service.api_model import API_VERSION, cluster_model_json
+from hyperpod_cdk.service.botocore_data import write_botocore_data
 from tests.handler.cloudformation import Framework, Stack
 
 MUTATING = ("Add", "Create", "Delete", "Update")
@@ -49,9 +49,7 @@ def clients(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
     Emulated for a module at a time: to leave moto on would hand what lies in it to other folders' tests.
     """
     models = tmp_path_factory.mktemp("models")
-    model = models / "sagemaker" / API_VERSION / "service-2.json"
-    model.parent.mkdir(parents=True)
-    model.write_text(cluster_model_json(), encoding="utf-8")
+    write_botocore_data(models)
     hyperpod.install()
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         patch.setenv("AWS_DATA_PATH", str(models))

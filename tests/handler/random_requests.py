@@ -27,6 +27,14 @@ SCRIPTS = {"SourceS3Uri": NEW_SCRIPTS, "OnCreate": "on_create.sh"}
 STRATEGIES = ("Managed", "Overwrite", "Merge")
 CHECKS = (["InstanceStress"], ["InstanceStress", "InstanceConnectivity"])
 CALLS = ("*", "CreateCluster", "UpdateCluster", "DeleteCluster", "DescribeCluster", "ListTags", "AddTags")
+CHANGES = (
+    "CreateCluster",
+    "UpdateCluster",
+    "UpdateClusterSoftware",
+    "DeleteCluster",
+    "AddTags",
+    "DeleteTags",
+)
 LONG_LOG = tuple(f'{number}: "{"x" * 600}"' for number in range(30))
 
 Edit = Callable[[Request, int], object]
@@ -166,7 +174,13 @@ def first_request(name: str, *, continuous: bool, vpc: Request | None, changes: 
 times = st.sampled_from((1, 2, 3, 5, 8, 12, None))
 faults: st.SearchStrategy[Fault] = st.one_of(
     st.builds(Throttle, operation=st.sampled_from(CALLS), times=times),
-    st.builds(ServerError, operation=st.sampled_from(CALLS), times=times, answer_lost=st.booleans()),
+    st.builds(ServerError, operation=st.sampled_from(CALLS), times=times),
+    st.builds(
+        ServerError,
+        operation=st.sampled_from(CHANGES),
+        times=st.sampled_from((1, 1, 2)),
+        answer_lost=st.just(True),
+    ),
     st.builds(AccessDenied, operation=st.sampled_from(CALLS), times=times),
     st.builds(RoleNotAssumable, times=times),
     st.builds(InsufficientCapacity, group=st.sampled_from(("*", *GROUPS)), times=times),

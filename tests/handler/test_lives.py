@@ -181,7 +181,8 @@ class Lives(RuleBasedStateMachine):
     @property
     def current(self) -> Request:
         """What the resource is, as CloudFormation knows it."""
-        return self.stack.current["Request"]
+        request: Request = self.stack.current["Request"]
+        return request
 
     def _is_as_known(self) -> bool:
         """Whether the live cluster is what CloudFormation takes it for, and at rest."""
@@ -201,8 +202,9 @@ class Lives(RuleBasedStateMachine):
         if not self.stack.physical_id:
             return not self.mine()
         live = self.service.clusters.get(self.stack.physical_id)
-        groups = live.groups.values() if live is not None else ()
-        return self._is_as_known() and all(len(live.up(group.name)) == group.target for group in groups)
+        if live is None or not self._is_as_known():
+            return False
+        return all(len(live.up(group.name)) == group.target for group in live.groups.values())
 
     # CloudFormation and the provider framework.
 

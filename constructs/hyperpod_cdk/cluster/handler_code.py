@@ -1,13 +1,12 @@
 """The handler's Lambda asset: the handler package and the API model that it speaks."""
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hyperpod_cdk.service.api_model import API_VERSION, cluster_model
+from hyperpod_cdk.service.botocore_data import write_botocore_data
 
 _HANDLER = Path(__file__).parent / "handler"
 
@@ -22,7 +21,5 @@ def handler_code() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="hyperpod-cdk-") as name:
         root = Path(name)
         shutil.copytree(_HANDLER, root / "handler", ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
-        model = root / "models" / "sagemaker" / API_VERSION / "service-2.json"
-        model.parent.mkdir(parents=True)
-        model.write_text(json.dumps(cluster_model(), separators=(",", ":")), encoding="utf-8")
+        write_botocore_data(root / "models")
         yield root

@@ -1,5 +1,6 @@
 """The way to AWS: botocore clients, made when first needed, and the clock."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from botocore.config import Config
+from botocore.loaders import Loader
 from botocore.model import StructureShape
 from botocore.session import Session
 
@@ -16,6 +18,17 @@ CONFIG = Config(
     retries={"mode": "adaptive", "total_max_attempts": 6},
     user_agent_extra="hyperpod-cdk",
 )
+
+SERVICES = ("sagemaker", "logs", "ec2", "stepfunctions")
+"""What the handler calls, by botocore's name."""
+
+
+def _loader() -> Any:
+    """What reads botocore's data: what was shipped first, and without a look at botocore's 400 services."""
+    paths = os.environ.get("AWS_DATA_PATH", "").split(os.pathsep)
+    loader = Loader(extra_search_paths=[path for path in paths if path])
+    loader.list_available_services = lambda *_, **__: list(SERVICES)
+    return loader
 
 
 class Clients:
@@ -30,7 +43,9 @@ class Clients:
 
     @cached_property
     def _session(self) -> Any:
-        return Session()
+        session = Session()
+        session.register_component("data_loader", _loader())
+        return session
 
     @cached_property
     def sagemaker(self) -> Any:
