@@ -298,7 +298,7 @@ class Lives(RuleBasedStateMachine):
     def _check_deleted(self, event: Request) -> None:
         names = {event["PhysicalResourceId"], event["ResourceProperties"]["Request"].get("ClusterName")}
         assert not names & {one.name for one in self.mine()}
-        if self.service.clock.elapsed() - self.begun > NAMED_SECONDS:
+        if self.service.clock.elapsed() - self.begun >= NAMED_SECONDS:
             return
         living = {one.arn for one in self.service.clusters.values()}
         gone = set(event.get("Handover", {}).get("Clusters", ())) - living
