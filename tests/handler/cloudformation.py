@@ -252,11 +252,16 @@ class Stack:
             yield from self._remove(failed, physical_id)
 
     def deletion(self) -> Flow:
-        """What CloudFormation asks for to delete the resource, and what a failed update left of it."""
+        """What CloudFormation asks for to delete the resource, and what a failed update left of it.
+
+        Of a replacement that was given up it knows nothing: only a rollback that succeeds deletes that.
+        """
         if self.failed_update is not None:
             failed, physical_id = self.failed_update
             if physical_id != self.physical_id:
                 yield from self._remove(failed, physical_id)
+            elif failed["Request"]["ClusterName"] != physical_id:
+                self.abandoned.append((failed, failed["Request"]["ClusterName"]))
         response = yield self.event("Delete", self.current, physical_id=self.physical_id)
         if response is not None and response.ok:
             self.physical_id, self.current, self.failed_update = "", {}, None

@@ -8,6 +8,7 @@ from handler import index
 from handler.clients import Aws
 
 from hyperpod_cdk.rehearsal.hyperpod import (
+    DeleteConflict,
     HyperPodService,
     InsufficientCapacity,
     LifecycleFailure,
@@ -252,4 +253,17 @@ def test_47_a_failed_replacement_goes_even_if_the_old_cluster_is_gone(
     back = made.roll_back(renamed, "ml")
     assert not back.ok
     assert "cluster ml is gone" in back.reason
+    assert set(service.clusters) == {"ml"}
+
+
+def test_47_a_failed_replacement_that_stays_is_named(made: Stack, service: HyperPodService) -> None:
+    renamed = properties(changed(REQUEST, lambda copied: copied.update(ClusterName="ml-2")))
+    index.on_event(made.event("Update", renamed, properties(REQUEST), "ml"))
+    service.faults.add(DeleteConflict(times=None))
+    back = made.roll_back(renamed, "ml")
+    assert not back.ok
+    assert "the cluster ml-2 of the failed replacement is still there (InService)" in back.reason
+    assert "Continue the rollback" in back.reason
+    service.faults.clear()
+    assert made.roll_back(renamed, "ml").ok
     assert set(service.clusters) == {"ml"}

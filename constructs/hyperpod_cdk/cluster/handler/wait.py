@@ -77,10 +77,17 @@ def _overdue(event: Event, aws: Aws) -> str:
     """Say what an operation was waiting for when its time ran out."""
     late = f"{event.kind} took longer than the {GIVE_UP_SECONDS // 60} minutes that CloudFormation leaves it"
     name = lenient_desired_of(event.properties, aws).name or event.physical_id
+    leftover = event.handover.get("Leftover")
     try:
-        live = find(aws, name)
+        left = find(aws, leftover) if leftover else None
+        live = left or find(aws, name)
     except AWS_ERRORS as error:
         return f"{late}; the cluster {name} can not be seen: {error}"
+    if left is not None:
+        return (
+            f"{late}; the cluster {leftover} of the failed replacement is still there ({left.status}). "
+            "Continue the rollback: it deletes that cluster, which the deletion of the stack would not"
+        )
     if live is None:
         return f"{late}; the cluster {name} is gone, but network interfaces still hold its security groups"
     return explain(aws, live, f"{late}: cluster {name} is {live.status}")
