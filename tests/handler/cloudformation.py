@@ -113,7 +113,7 @@ class Framework:
             delivery.response = self._failed(delivery.event, error, polls=delivery.polls)
             return
         if answer["IsComplete"]:
-            data = answer.get("Data", {})
+            data = {**delivery.event.get("Data", {}), **answer.get("Data", {})}
             delivery.response = self._respond("SUCCESS", delivery.event, data=data, polls=delivery.polls)
             return
         assert set(answer) == {"IsComplete"}, "Data with IsComplete false makes the framework throw"
