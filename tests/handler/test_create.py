@@ -186,6 +186,24 @@ def test_61_but_no_longer_than_two_minutes(stack: Stack, service: HyperPodServic
     assert not service.clusters
 
 
+def test_24_what_the_service_says_of_a_region_without_it_reaches_the_user(
+    stack: Stack, aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No list of Regions is ours: a service that is not there answers for itself."""
+    message = "The requested operation is not supported in this region"
+    error = aws.sagemaker.exceptions.ClientError(
+        {"Error": {"Code": "ValidationException", "Message": message}}, "CreateCluster"
+    )
+
+    def unsupported(**arguments: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(aws.sagemaker, "create_cluster", unsupported)
+    response = stack.create(REQUEST)
+    assert message in response.reason
+    assert response.physical_id == FAILED_CREATE
+
+
 def test_another_refusal_is_not_repeated(stack: Stack, service: HyperPodService, calls: Calls) -> None:
     response = stack.create(cluster(group("compute")))
     assert "Controller" in response.reason

@@ -498,11 +498,12 @@ class Lives(RuleBasedStateMachine):
             return
         one = mine[number % len(mine)]
         operation, request = _meddling(what, one)
+        if what != "tag":
+            self.harm += 1
+            self.expected = None if self.expected else self.expected
+            self.changes_nothing = False
         with suppress(ServiceError):
             _shortcut.answer(operation, request)
-            self.harm += what != "tag"
-            self.expected = self.expected if what == "tag" or self.expected is False else None
-            self.changes_nothing = self.changes_nothing and what == "tag"
 
     @precondition(lambda self: self._is_idle() and bool(self.harm))
     @rule()

@@ -27,7 +27,7 @@ from hyperpod_cdk.cluster.request import (
     create_cluster_request,
     provisioning_parameters,
 )
-from hyperpod_cdk.lifecycle import LifecycleBucket, LifecycleScripts
+from hyperpod_cdk.lifecycle import ILifecycleBucket, LifecycleBucket, LifecycleScripts
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.spec import (
     Cluster,
@@ -57,7 +57,7 @@ class HyperPodCluster(ClusterBase):
         network: IHyperPodNetwork,
         lifecycle: Lifecycle | None = None,
         deployment: Deployment | None = None,
-        lifecycle_bucket: LifecycleBucket | None = None,
+        lifecycle_bucket: ILifecycleBucket | None = None,
         execution_roles: Mapping[str, iam.IRole] | None = None,
         depends_on: Sequence[IDependable] = (),
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
