@@ -32,6 +32,11 @@ stack = cdk.Stack(app, {name!r})
 ref, get_att, join = cdk.Fn.ref, cdk.Fn.get_att, cdk.Fn.join
 """
 _TAIL = "app.synth()\n"
+_REMOVAL_POLICIES = {
+    "Retain": "RETAIN",
+    "RetainExceptOnCreate": "RETAIN_ON_UPDATE_OR_DELETE",
+    "Delete": "DESTROY",
+}
 
 
 def write_from(program: Sequence[str], folder: Path) -> Path:
@@ -92,7 +97,7 @@ def _resource(logical_id: str, item: Mapping[str, Any]) -> Iterator[str]:
         yield f"r_{logical_id} = {made}"
     yield f"r_{logical_id}.override_logical_id({logical_id!r})"
     if "DeletionPolicy" in item:
-        policy = "RETAIN" if item["DeletionPolicy"] == "Retain" else "DESTROY"
+        policy = _REMOVAL_POLICIES[item["DeletionPolicy"]]
         yield f"r_{logical_id}.apply_removal_policy(cdk.RemovalPolicy.{policy})"
 
 
