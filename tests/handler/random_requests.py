@@ -13,6 +13,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     InsufficientCapacity,
     LifecycleFailure,
     LingeringInterfaces,
+    OperationFault,
     RoleNotAssumable,
     ServerError,
     Throttle,
@@ -172,16 +173,25 @@ def first_request(name: str, *, continuous: bool, vpc: Request | None, changes: 
 
 
 times = st.sampled_from((1, 2, 3, 5, 8, 12, None))
+
+
+def _answered(error: type[OperationFault], operation: str, times: int | None) -> Fault:
+    return error(operation=operation, times=times)
+
+
 faults: st.SearchStrategy[Fault] = st.one_of(
-    st.builds(Throttle, operation=st.sampled_from(CALLS), times=times),
-    st.builds(ServerError, operation=st.sampled_from(CALLS), times=times),
+    st.builds(
+        _answered,
+        error=st.sampled_from((Throttle, ServerError, AccessDenied)),
+        operation=st.sampled_from(CALLS),
+        times=times,
+    ),
     st.builds(
         ServerError,
         operation=st.sampled_from(CHANGES),
         times=st.sampled_from((1, 1, 2)),
         answer_lost=st.just(True),
     ),
-    st.builds(AccessDenied, operation=st.sampled_from(CALLS), times=times),
     st.builds(RoleNotAssumable, times=times),
     st.builds(InsufficientCapacity, group=st.sampled_from(("*", *GROUPS)), times=times),
     st.builds(

@@ -1,10 +1,11 @@
 """Delete (field reports 12, 13, 39, 44, 45, 46, 55)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from handler import index
-from handler.clients import Aws
+from handler.clients import Aws, Clients
 from moto.ec2.models import ec2_backends
 
 from hyperpod_cdk.rehearsal.hyperpod import (
@@ -13,11 +14,12 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     DeleteFails,
     HyperPodService,
     LingeringInterfaces,
+    RoleNotAssumable,
     Throttle,
 )
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
-from tests.handler.cloudformation import Framework, Stack
-from tests.handler.conftest import Calls
+from tests.handler.cloudformation import Delivery, Framework, Stack
+from tests.handler.conftest import Calls, invocation
 from tests.handler.samples import Request, cluster, properties
 
 REQUEST = cluster()
@@ -233,3 +235,40 @@ def test_a_cluster_made_anew_by_another_ends_the_wait(made: Stack, service: Hype
     service.clusters["ml"].status = ClusterStatus.CREATING
     assert index.is_complete(event) == {"IsComplete": True}
     assert "ml" in service.clusters
+
+
+def test_57_a_deletion_delivered_twice_spares_a_later_cluster_of_the_same_name(
+    made: Stack, service: HyperPodService
+) -> None:
+    event = made.event("Delete", made.current, physical_id="ml")
+    again = {**event, **index.on_event(event)}
+    assert made.framework.run(event).ok
+    made.physical_id, made.current = "", {}
+    assert made.create(REQUEST).ok
+    index.is_complete(again)
+    assert service.clusters["ml"].status.value == "InService"
+
+
+def test_45_a_create_that_still_asks_when_its_delete_comes_leaves_no_orphan(
+    stack: Stack, service: HyperPodService, clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another resource fails while on_event waits for IAM: CloudFormation sends the Delete at once."""
+    deletion = stack.event("Delete", properties(REQUEST), physical_id="Cluster-1ABCDEFGHIJKL")
+    deliveries: list[Delivery] = []
+
+    def sleep(seconds: float) -> None:
+        if not deliveries:
+            deliveries.append(stack.framework.begin(deletion))
+            stack.framework.poll(deliveries[0])
+        service.clock.advance(seconds)
+
+    service.faults.add(RoleNotAssumable(times=3))
+    patient = replace(invocation(clients), sleep=sleep)
+    monkeypatch.setattr(index, "_aws", lambda: replace(patient, started=patient.now()))
+    index.on_event(stack.event("Create", properties(REQUEST)))
+    assert set(service.clusters) == {"ml"}
+    while deliveries[0].response is None:
+        service.clock.advance(20)
+        stack.framework.poll(deliveries[0])
+    assert deliveries[0].response.ok
+    assert not service.clusters

@@ -11,6 +11,7 @@ from typing import Any
 from .clients import Aws
 from .converge import converge
 from .create import make, unsure
+from .delete import delete_if_ours
 from .errors import AWS_ERRORS, ClusterFailedError, RefusedError
 from .live import find
 from .ownership import is_ours, read_tags
@@ -56,9 +57,20 @@ def _back(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[str, A
 
     It may never send a Delete for the new one, so is_complete deletes it, and only then succeeds or fails.
     """
+    leftover = _leftover(event, old, aws)
     try:
         result = _in_place(event, desired, old, aws)
     except (RefusedError, ClusterFailedError, *AWS_ERRORS) as error:
         result = unsure(desired, error, aws)
-    result["Handover"]["Leftover"] = old.name
+    if leftover:
+        result["Handover"]["Leftover"] = leftover
     return result
+
+
+def _leftover(event: Event, old: Desired, aws: Aws) -> str:
+    """The ARN of what the replacement made: a poll must not find a later cluster of the same name."""
+    try:
+        live = patiently(aws, delete_if_ours, event=event, name=old.name, aws=aws)
+    except AWS_ERRORS:
+        return old.name
+    return live.arn if live is not None else ""

@@ -85,7 +85,7 @@ def _overdue(event: Event, aws: Aws) -> str:
         return f"{late}; the cluster {name} can not be seen: {error}"
     if left is not None:
         return (
-            f"{late}; the cluster {leftover} of the failed replacement is still there ({left.status}). "
+            f"{late}; the cluster {left.name} of the failed replacement is still there ({left.status}). "
             "Continue the rollback: it deletes that cluster, which the deletion of the stack would not"
         )
     if live is None:
@@ -124,11 +124,17 @@ def _is_young(event: Event, aws: Aws) -> bool:
 
 
 def _delete(event: Event, aws: Aws) -> dict[str, Any]:
-    left = [name for name in candidates(event, aws) if delete_if_ours(event, name, aws) is not None]
-    if left:
+    desired = lenient_desired_of(event.properties, aws)
+    unanswered = event.physical_id != desired.name
+    left = [
+        cluster
+        for cluster in _to_delete(event, aws, by_name=unanswered)
+        if delete_if_ours(event, cluster, aws) is not None
+    ]
+    # A Create that has not answered yet may be asking for its cluster for as long as its patience lasts.
+    if left or (unanswered and _is_young(event, aws)):
         log("cluster polled", operation=event.kind, clusters=left)
         return NOT_COMPLETE
-    desired = lenient_desired_of(event.properties, aws)
     waited = aws.now() - event.handover["Since"]
     names = _names_on_interfaces(event, desired, aws)
     if names and lingers(aws, security_groups=desired.security_groups, names=names, waited=waited):
@@ -136,6 +142,12 @@ def _delete(event: Event, aws: Aws) -> dict[str, Any]:
     if desired.removes_logs:
         delete_logs(event, aws)
     return {"IsComplete": True}
+
+
+def _to_delete(event: Event, aws: Aws, *, by_name: bool) -> list[str]:
+    """By ARN where it is known: a poll that outlives its request must spare a later cluster of that name."""
+    known = None if by_name else event.handover.get("Clusters")
+    return candidates(event, aws) if known is None else list(known)
 
 
 def _names_on_interfaces(event: Event, desired: Desired, aws: Aws) -> list[str]:
