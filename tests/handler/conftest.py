@@ -52,12 +52,14 @@ def clients(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
     write_botocore_data(models)
     hyperpod.install()
     with pytest.MonkeyPatch.context() as patch, mock_aws():
-        patch.setenv("AWS_DATA_PATH", str(models))
         patch.setenv("AWS_DEFAULT_REGION", "us-west-2")
         patch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # 1,300 images for each account that is emptied
-        clients = Clients(config=Config(retries={"total_max_attempts": 1}))
-        for client in (clients.sagemaker, clients.logs, clients.ec2):
-            client.meta.events.register("provide-client-params.*", _record)
+        with pytest.MonkeyPatch.context() as lambda_patch:
+            # Only while clients are made: moto reads the endpoints too, of every service, and keeps them.
+            lambda_patch.setenv("AWS_DATA_PATH", str(models))
+            clients = Clients(config=Config(retries={"total_max_attempts": 1}))
+            for client in (clients.sagemaker, clients.logs, clients.ec2):
+                client.meta.events.register("provide-client-params.*", _record)
         yield clients
 
 
