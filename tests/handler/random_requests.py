@@ -182,6 +182,12 @@ def _answered(error: type[OperationFault], operation: str, times: int | None) ->
 faults: st.SearchStrategy[Fault] = st.one_of(
     st.builds(
         _answered,
+        error=st.sampled_from((Throttle, ServerError)),
+        operation=st.sampled_from(("DescribeCluster", "ListTags", "*")),
+        times=st.sampled_from((1, 2)),
+    ),
+    st.builds(
+        _answered,
         error=st.sampled_from((Throttle, ServerError, AccessDenied)),
         operation=st.sampled_from(CALLS),
         times=times,
@@ -204,7 +210,7 @@ faults: st.SearchStrategy[Fault] = st.one_of(
     st.builds(UpdateRollsBack, times=st.integers(1, 2)),
     st.builds(DeleteConflict, times=times),
     st.builds(DeleteFails, times=st.integers(1, 2)),
-    st.builds(LingeringInterfaces, seconds=st.sampled_from((300.0, 1800.0, 9000.0)), times=times),
+    st.builds(LingeringInterfaces, seconds=st.sampled_from((300.0, 9000.0)), times=times),
 )
 
 

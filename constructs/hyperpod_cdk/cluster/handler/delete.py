@@ -1,5 +1,6 @@
 """Delete: only what the tags say is ours, as often as it takes."""
 
+import math
 import re
 from typing import Any
 
@@ -41,14 +42,20 @@ def candidates(event: Event, aws: Aws) -> list[str]:
     return [name for name in names if len(name) <= rules["max"] and re.fullmatch(rules["pattern"], name)]
 
 
-def delete_if_ours(event: Event, name: str, aws: Aws) -> Live | None:
+def delete_if_ours(event: Event, name: str, aws: Aws, *, made_until: float = math.inf) -> Live | None:
     """Ask for the deletion of a cluster if the tags say that it is ours, and it is not going already.
+
+    Args:
+        event: whose cluster it must be.
+        name: the cluster's, or its ARN.
+        aws: the way to AWS.
+        made_until: spare a cluster that was made later, in seconds since 1970.
 
     Returns:
         The cluster while it is there and ours, whether or not it could be asked now; None otherwise.
     """
     live = find(aws, name)
-    if live is None:
+    if live is None or live.made > made_until:
         return None
     try:
         if not is_ours(read_tags(aws, live.arn), event):

@@ -59,6 +59,11 @@ class Live:
         return str(self.description["ClusterStatus"])
 
     @property
+    def made(self) -> float:
+        """When it was made, in seconds since 1970."""
+        return float(self.description["CreationTime"].timestamp())
+
+    @property
     def is_losing_groups(self) -> bool:
         """Whether an instance group is on its way out, as it may be while the cluster is in service."""
         groups = [group for key in GROUP_LISTS for group in self.description.get(key, ())]

@@ -126,11 +126,7 @@ def _is_young(event: Event, aws: Aws) -> bool:
 def _delete(event: Event, aws: Aws) -> dict[str, Any]:
     desired = lenient_desired_of(event.properties, aws)
     unanswered = event.physical_id != desired.name
-    left = [
-        cluster
-        for cluster in _to_delete(event, aws, by_name=unanswered)
-        if delete_if_ours(event, cluster, aws) is not None
-    ]
+    left = _left_unanswered(event, aws) if unanswered else _left(event, aws)
     # A Create that has not answered yet may be asking for its cluster for as long as its patience lasts.
     if left or (unanswered and _is_young(event, aws)):
         log("cluster polled", operation=event.kind, clusters=left)
@@ -144,10 +140,20 @@ def _delete(event: Event, aws: Aws) -> dict[str, Any]:
     return {"IsComplete": True}
 
 
-def _to_delete(event: Event, aws: Aws, *, by_name: bool) -> list[str]:
+def _left(event: Event, aws: Aws) -> list[str]:
     """By ARN where it is known: a poll that outlives its request must spare a later cluster of that name."""
-    known = None if by_name else event.handover.get("Clusters")
-    return candidates(event, aws) if known is None else list(known)
+    clusters = event.handover.get("Clusters", candidates(event, aws))
+    return [cluster for cluster in clusters if delete_if_ours(event, cluster, aws) is not None]
+
+
+def _left_unanswered(event: Event, aws: Aws) -> list[str]:
+    """By name, since the cluster may come after the Delete, but no longer than a Create goes on asking."""
+    until = event.handover["Since"] + PATIENCE_SECONDS
+    return [
+        name
+        for name in candidates(event, aws)
+        if delete_if_ours(event, name, aws, made_until=until) is not None
+    ]
 
 
 def _names_on_interfaces(event: Event, desired: Desired, aws: Aws) -> list[str]:
