@@ -274,6 +274,19 @@ def test_a_cluster_left_by_a_failed_delete_is_taken_over(
     assert service.clusters["ml"].groups["compute"].target == 3
 
 
+def test_one_that_is_taken_over_keeps_nothing_that_is_not_asked_for(
+    stack: Stack, framework: Framework, service: HyperPodService, calls: Calls
+) -> None:
+    checked = regroup(REQUEST, "compute", OnStartDeepHealthChecks=["InstanceStress"], ThreadsPerCore=1)
+    assert stack.create({**checked, "NodeRecovery": "None"}).ok
+    calls.clear()
+    response = Stack(framework=framework).create(REQUEST)
+    assert response.ok, response.reason
+    assert calls.mutating == ["UpdateCluster"]
+    assert "OnStartDeepHealthChecks" not in service.clusters["ml"].groups["compute"].spec
+    assert service.clusters["ml"].settings["NodeRecovery"] == "Automatic"
+
+
 def test_14_a_rollback_of_node_counts_is_no_success(stack: Stack, service: HyperPodService, aws: Aws) -> None:
     """Continuous: a group that misses its minimum is rolled back to 0, and the cluster is in service."""
     request = cluster(

@@ -7,7 +7,7 @@ from typing import Any
 from .clients import Aws
 from .difference import Change, Versions, differences, keyed
 from .policy import Policy, Rule
-from .refusals import controller_removal, refusal
+from .refusals import can_go, controller_removal, refusal
 from .request import GROUP_LISTS, Desired
 from .software import software_steps
 from .step import Step
@@ -49,11 +49,16 @@ def make_plan(aws: Aws, *, desired: Desired, old: Desired, live: Mapping[str, An
     Args:
         aws: for the API model.
         desired: what is asked for.
-        old: what was asked for before; itself ``desired`` to verify rather than to change.
+        old: what was asked for before; itself ``desired`` to verify rather than to change. When it is not
+            known, whatever lives counts as asked for, as far as it can be taken away.
         live: the cluster as :func:`~.live.as_request` shows it.
     """
-    whole = Versions(new=desired.request, old=old.request, live=live)
-    changes = tuple(change for change in _changes(aws, whole) if not _autoscaled(change, whole))
+    whole = Versions(new=desired.request, old=old.request or live, live=live)
+    changes = tuple(
+        change
+        for change in _changes(aws, whole)
+        if not _autoscaled(change, whole) and (old.request or change.new is not None or can_go(change))
+    )
     removed = tuple(_removed_groups(whole))
     refusals = [message for change in changes if (message := refusal(change))]
     refusals += [controller_removal(name) for name in removed if _is_controller(live, old, name)]

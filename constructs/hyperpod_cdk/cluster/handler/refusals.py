@@ -12,7 +12,7 @@ _LONGEST_VALUE = 80
 
 def refusal(change: Change) -> str | None:
     """Say why a change can not reach the cluster; None when it can."""
-    if change.new is None and not _can_go(change):
+    if change.new is None and not can_go(change):
         return _TEXTS.get(change.rule.policy, _kept)(change)
     text = _TEXTS.get(change.rule.policy)
     return text(change) if text else None
@@ -26,7 +26,8 @@ def controller_removal(group: str) -> str:
     )
 
 
-def _can_go(change: Change) -> bool:
+def can_go(change: Change) -> bool:
+    """Whether a member that is no longer asked for can be taken away."""
     return change.rule.removable or change.rule.reset is not None
 
 
