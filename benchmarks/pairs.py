@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ROUNDS = 9
+ROUNDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
