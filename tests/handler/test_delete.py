@@ -237,10 +237,11 @@ def test_a_cluster_made_anew_by_another_ends_the_wait(made: Stack, service: Hype
     assert "ml" in service.clusters
 
 
+@pytest.mark.parametrize("known", ["ml", "Cluster-1ABCDEFGHIJKL"])
 def test_57_a_deletion_delivered_twice_spares_a_later_cluster_of_the_same_name(
-    made: Stack, service: HyperPodService
+    made: Stack, service: HyperPodService, known: str
 ) -> None:
-    event = made.event("Delete", made.current, physical_id="ml")
+    event = made.event("Delete", made.current, physical_id=known)
     again = {**event, **index.on_event(event)}
     assert made.framework.run(event).ok
     made.physical_id, made.current = "", {}
