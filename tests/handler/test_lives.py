@@ -13,6 +13,7 @@ Each invariant was seen to hold something: the handler's code was broken by hand
 ==============================================================  ============================================
 what was broken                                                 what caught it
 ==============================================================  ============================================
+an update makes a second cluster beside the first               never_two
 a rollback forgets what the failed replacement made             _check_end: two clusters, one known
 Delete looks for the physical id only                           _check_deleted: one is left
 an error of CreateCluster fails on_event, whatever it did       _check_deleted: one is left
