@@ -15,6 +15,7 @@ from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, NodeSetupResult
 from hyperpod_cdk.service.botocore_data import write_botocore_data
 from tests.handler.cloudformation import Framework, Stack
+from tests.handler.shortcut import Shortcut
 
 MUTATING = ("Add", "Create", "Delete", "Update")
 
@@ -40,6 +41,7 @@ class Calls:
 
 
 _calls = Calls()
+SHORTCUT = Shortcut()
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +60,9 @@ def clients(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
             # Only while clients are made: moto reads the endpoints too, of every service, and keeps them.
             lambda_patch.setenv("AWS_DATA_PATH", str(models))
             clients = Clients(config=Config(retries={"total_max_attempts": 1}))
-            for client in (clients.sagemaker, clients.logs, clients.ec2):
-                client.meta.events.register("provide-client-params.*", _record)
+            SHORTCUT.connect(clients.sagemaker)
+        for client in (clients.sagemaker, clients.logs, clients.ec2):
+            client.meta.events.register("provide-client-params.*", _record)
         yield clients
 
 
@@ -79,6 +82,14 @@ def _sleep(seconds: float) -> None:
 def _record(params: dict[str, Any], model: Any, **_: Any) -> None:
     _calls.names.append(model.name)
     _calls.requests.append((model.name, params))
+
+
+@pytest.fixture
+def http(clients: Clients) -> Iterator[None]:
+    """The whole way: botocore writes HTTP and reads it, and moto answers."""
+    SHORTCUT.disconnect(clients.sagemaker)
+    yield
+    SHORTCUT.connect(clients.sagemaker)
 
 
 @pytest.fixture

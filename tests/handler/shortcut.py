@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, tags
+from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, service, tags
 from hyperpod_cdk.rehearsal.hyperpod.errors import ServiceError
 from tests.handler.samples import Request
 
@@ -22,29 +22,32 @@ class _Http:
 
 
 class Shortcut:
-    """Answers a SageMaker and an EC2 client.
+    """Answers a SageMaker client, and an EC2 client about interfaces.
 
-    Args:
+    Attributes:
+        service: what answers; None for the emulated account's own.
         watch: called with each SageMaker operation and its request, before the service sees them.
     """
 
-    def __init__(self, watch: Callable[[str, Request], None]) -> None:
-        self.service: HyperPodService
-        self._watch = watch
+    def __init__(self) -> None:
+        self.service: HyperPodService | None = None
+        self.watch: Callable[[str, Request], None] = lambda operation, request: None
 
-    def connect(self, sagemaker: Any, ec2: Any) -> None:
-        """Take the place of the network."""
+    def connect(self, sagemaker: Any) -> None:
+        """Take the network's place before SageMaker."""
         sagemaker.meta.events.register("before-call.sagemaker", self._sagemaker)
-        ec2.meta.events.register("before-call.ec2.DescribeNetworkInterfaces", self._interfaces)
 
-    def disconnect(self, sagemaker: Any, ec2: Any) -> None:
+    def disconnect(self, sagemaker: Any) -> None:
         """Give the network its place back."""
         sagemaker.meta.events.unregister("before-call.sagemaker", self._sagemaker)
-        ec2.meta.events.unregister("before-call.ec2.DescribeNetworkInterfaces", self._interfaces)
+
+    def connect_interfaces(self, ec2: Any) -> None:
+        """Take the network's place before DescribeNetworkInterfaces."""
+        ec2.meta.events.register("before-call.ec2.DescribeNetworkInterfaces", self._interfaces)
 
     def _sagemaker(self, model: Any, params: Mapping[str, Any], **_: Any) -> tuple[_Http, Request]:
         request = json.loads(params["body"])
-        self._watch(model.name, request)
+        self.watch(model.name, request)
         try:
             answer = self.answer(model.name, request)
         except ServiceError as error:
@@ -55,15 +58,16 @@ class Shortcut:
 
     def answer(self, operation: str, request: Request) -> Request:
         """Let the service answer, unwatched."""
+        asked = self.service or service()
         if operation in _TAGS:
-            return self.service.answer(operation, request, _TAGS[operation])
-        return self.service.call(operation, request)
+            return asked.answer(operation, request, _TAGS[operation])
+        return asked.call(operation, request)
 
     def _interfaces(self, params: Mapping[str, Any], **_: Any) -> tuple[_Http, Request]:
         wanted = {value for key, value in params["body"].items() if key.startswith("Filter.1.Value.")}
         found = [
             {"Description": interface.description, "TagSet": []}
-            for interface in self.service.account.ec2.enis.values()
+            for interface in (self.service or service()).account.ec2.enis.values()
             if wanted & {group.id for group in interface.group_set}
         ]
         return _Http(200), {"NetworkInterfaces": found}

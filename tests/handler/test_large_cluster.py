@@ -60,6 +60,7 @@ def stopwatch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stopwatch]:
     yield watch
 
 
+@pytest.mark.usefixtures("http")
 def test_it_is_described_compared_and_answered_in_two_seconds(
     stack: Stack, service: HyperPodService, calls: Calls, stopwatch: Stopwatch, record_property: Any
 ) -> None:

@@ -74,9 +74,8 @@ from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, ClusterStatus
 from tests.handler import random_requests as random
 from tests.handler.cloudformation import STACK_ID, Delivery, Flow, Framework, Response, Stack
 from tests.handler.comparison import OUTSIDE, OWN, differences, tags_of
-from tests.handler.conftest import MUTATING
+from tests.handler.conftest import MUTATING, SHORTCUT
 from tests.handler.samples import Request, cluster, properties
-from tests.handler.shortcut import Shortcut
 
 LIVES = int(os.environ.get("HYPERPOD_CDK_LIVES", "0"))
 """How many new lives to run; by default 500, the same each time."""
@@ -115,23 +114,23 @@ CLOUDFORMATION_SECONDS = 60 * 60
 """CloudFormation waits no longer for a response."""
 
 _clients: Clients
-_shortcut: Shortcut
 _vpc: Request
 
 
 @pytest.fixture(scope="module")
 def connected(clients: Clients) -> Iterator[None]:
     """The handler's clients, which every life shares."""
-    global _clients, _shortcut, _vpc  # noqa: PLW0603 - hypothesis makes the machines, without arguments
-    _clients, _shortcut = clients, Shortcut(_watch)
+    global _clients, _vpc  # noqa: PLW0603 - hypothesis makes the machines, without arguments
+    _clients = clients
     ec2 = get_backend("ec2")["123456789012"]["us-west-2"]
     vpc = ec2.create_vpc("10.0.0.0/16")
     subnet = ec2.create_subnet(vpc.id, "10.0.0.0/20", "us-west-2a")
     security_group = ec2.create_security_group("nodes", "nodes", vpc_id=vpc.id)
     _vpc = {"SecurityGroupIds": [security_group.id], "Subnets": [subnet.id]}
-    _shortcut.connect(clients.sagemaker, clients.ec2)
+    SHORTCUT.watch = _watch
+    SHORTCUT.connect_interfaces(clients.ec2)
     yield
-    _shortcut.disconnect(clients.sagemaker, clients.ec2)
+    SHORTCUT.watch, SHORTCUT.service = (lambda operation, request: None), None
 
 
 _life: "Lives"
@@ -159,7 +158,7 @@ class Lives(RuleBasedStateMachine):
         super().__init__()
         global _life  # noqa: PLW0603
         _life = self
-        self.service = _shortcut.service = _new_service()
+        self.service = SHORTCUT.service = _new_service()
         self.framework = Framework(advance=self.service.clock.advance, interval=20)
         self.stack = _Stack(framework=self.framework)
         self.stack.asked = {}
@@ -299,8 +298,10 @@ class Lives(RuleBasedStateMachine):
     def _poll(self) -> None:
         assert self.delivery is not None
         for delivery in [*self.stray, self.delivery]:
-            started = self.service.clock.elapsed()
+            started, before = self.service.clock.elapsed(), list(self.calls)
             self.framework.poll(delivery)
+            if delivery is not self.delivery:
+                self.calls = before
             spent = self.service.clock.elapsed() - started
             assert spent < IS_COMPLETE_SECONDS, f"is_complete took {spent} s"
         self.stray = [delivery for delivery in self.stray if delivery.response is None]
@@ -547,7 +548,7 @@ class Lives(RuleBasedStateMachine):
             self.expected = None if self.expected else self.expected
             self.changes_nothing = False
         with suppress(ServiceError):
-            _shortcut.answer(operation, request)
+            SHORTCUT.answer(operation, request)
 
     @precondition(lambda self: self._is_idle() and bool(self.harm))
     @rule()
