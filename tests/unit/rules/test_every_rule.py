@@ -1,4 +1,4 @@
-"""What holds for all rules: rows, texts, tokens, examples, no CDK."""
+"""What holds for all rules: texts, tokens, examples, no CDK."""
 
 import re
 import subprocess
@@ -23,18 +23,8 @@ from hyperpod_cdk.spec import (
     LustreMetadata,
     OverrideVpcConfig,
 )
-from tests.unit.rules import test_groups_and_cluster, test_network, test_slurm, test_storage
 from tests.unit.rules.specs import BASE, LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings
 
-ROWS = [
-    *test_groups_and_cluster.ROWS,
-    *test_network.ROWS,
-    *test_storage.LUSTRE_ROWS,
-    *test_storage.OTHER_ROWS,
-    *test_slurm.ROWS,
-]
-# a count of groups, and the keys of a mapping, have tables of their own
-OTHER_TABLES = {"HP117", "HP330"}
 EXAMPLES = sorted(Path("clusters").glob("*.yaml"))
 
 FULL = changed(
@@ -111,19 +101,6 @@ def test_tokens_of_aws_cdk_are_recognised() -> None:
     assert unresolved(-1.9490628022799996e289)
     assert unresolved({"key": TEXT_TOKEN})
     assert not unresolved("plain", 7, None, True, ["a"], {"a": "b"}, -1, 1e300)
-
-
-@pytest.mark.parametrize("code", sorted(set(RULES) - {rule.code for rule in FORM} - OTHER_TABLES))
-def test_each_rule_has_valid_invalid_and_token_rows(code: str) -> None:
-    rows = [(_has_token(changes), paths) for one, changes, paths in ROWS if one == code]
-    assert any(paths for _, paths in rows)
-    assert any(not paths for with_token, paths in rows if not with_token)
-    assert any(with_token for with_token, _ in rows)
-
-
-def _has_token(changes: Mapping[str, Any]) -> bool:
-    text = repr(changes)
-    return "Token[" in text or repr(NUMBER_TOKEN) in text
 
 
 def test_codes_are_unique() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.spec import (
-    Cluster,
     DeepHealthCheck,
     EbsVolume,
     ExistingNetwork,
@@ -21,7 +20,15 @@ from hyperpod_cdk.spec import (
     RemovalPolicy,
     Wait,
 )
-from tests.unit.rules.specs import BASE, NUMBER_TOKEN, REMOVED, TEXT_TOKEN, changed, findings, full_path
+from tests.unit.rules.specs import (
+    BASE,
+    NUMBER_TOKEN,
+    REMOVED,
+    TEXT_TOKEN,
+    changed,
+    findings,
+    full_path,
+)
 
 ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE}
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
@@ -42,6 +49,10 @@ THERE = Network(
 )
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large-models"
 CHECKS = (DeepHealthCheck.INSTANCE_STRESS,)
+GROUPS_21 = tuple(
+    InstanceGroup(instance_group_name=f"g{number}", instance_type="ml.c5.large", instance_count=1)
+    for number in range(21)
+)
 TAGS_46 = {f"Tag{number}": "x" for number in range(46)}
 
 NATIVE = {"deployment.provisioning": Provisioning.CLOUDFORMATION}
@@ -139,7 +150,8 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP103", {"cluster.tags": {"a": "what?"}}, ["cluster.tags.a"]),
     ("HP103", {"cluster.tags": {TEXT_TOKEN: TEXT_TOKEN}}, []),
     ("HP104", {"log_retention_days": 1, "network.flow_logs_retention_days": 3653}, []),
-    ("HP104", {"log_retention_days": 10}, ["log_retention_days"]),
+    ("HP104", {"log_retention_days": 90}, []),
+    ("HP104", {"log_retention_days": 91}, ["log_retention_days"]),
     ("HP104", {"network.flow_logs_retention_days": 0}, ["network.flow_logs_retention_days"]),
     ("HP104", {"log_retention_days": NUMBER_TOKEN}, []),
     # groups
@@ -165,11 +177,15 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP114", {**ALL_AT_ONCE, "compute.min_instance_count": 1}, ["compute.min_instance_count"]),
     ("HP114", {"cluster.node_provisioning_mode": TEXT_TOKEN, "compute.min_instance_count": 1}, []),
     ("HP115", {"compute.training_plan_arn": PLAN}, []),
+    ("HP115", {"controller.training_plan_arn": PLAN}, ["controller.training_plan_arn"]),
     ("HP115", {"controller.training_plan_arn": TEXT_TOKEN}, ["controller.training_plan_arn"]),
     ("HP115", {"controller.training_plan_arn": PLAN, "controller.slurm_config.node_type": TEXT_TOKEN}, []),
     ("HP116", {"compute.on_start_deep_health_checks": CHECKS}, []),
     ("HP116", {"login.on_start_deep_health_checks": CHECKS}, ["login.on_start_deep_health_checks"]),
     ("HP116", {"login.on_start_deep_health_checks": CHECKS, "login.instance_type": TEXT_TOKEN}, []),
+    ("HP117", {"cluster.instance_groups": GROUPS_21[:20]}, []),
+    ("HP117", {"cluster.instance_groups": GROUPS_21}, ["cluster.instance_groups"]),
+    ("HP117", {"cluster.instance_groups": (replace(GROUPS_21[0], instance_type=TEXT_TOKEN),)}, []),
     # ARNs, ids, folders
     ("HP130", {"kms_key_arn": KEY, "scratch.kms_key_arn": KEY, "home.kms_key_arn": KEY}, []),
     ("HP130", {"kms_key_arn": KEY.replace("arn:aws:", "arn:aws-us-gov:")}, []),
@@ -253,15 +269,6 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("code", "changes", "paths"), ROWS)
 def test_rule(code: str, changes: dict[str, Any], paths: list[str]) -> None:
     assert findings(changed(changes), code) == [full_path(path) for path in paths]
-
-
-@pytest.mark.parametrize(("count", "told"), [(20, []), (21, ["cluster.instance_groups"])])
-def test_many_groups(count: int, told: list[str]) -> None:
-    groups = tuple(
-        InstanceGroup(instance_group_name=f"g{number}", instance_type="ml.c5.large", instance_count=1)
-        for number in range(count)
-    )
-    assert findings(changed({"cluster": Cluster(instance_groups=groups)}), "HP117") == told
 
 
 def test_base_is_faultless_and_removal_works() -> None:

@@ -94,6 +94,7 @@ LUSTRE_ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP303", {TIER: NUMBER_TOKEN}, []),
     ("HP304", {**TIERING, "scratch.throughput_capacity": 2_000_000}, []),
     ("HP304", {**TIERING, "scratch.throughput_capacity": 2_004_000}, ["scratch.throughput_capacity"]),
+    ("HP304", {**TIERING, "scratch.throughput_capacity": 4000}, []),
     ("HP304", {**TIERING, "scratch.throughput_capacity": 4001}, ["scratch.throughput_capacity"]),
     ("HP304", {"scratch.throughput_capacity": 4000}, ["scratch.throughput_capacity"]),
     ("HP304", {**TIERING, "scratch.throughput_capacity": NUMBER_TOKEN}, []),
@@ -188,6 +189,7 @@ OTHER_ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP320", {"home.capacity_gib": 524_289}, ["home.capacity_gib"]),
     ("HP320", {"home.capacity_gib": NUMBER_TOKEN}, []),
     ("HP321", {"home.throughput_capacity": 10240}, []),
+    ("HP321", {"home.throughput_capacity": 10241}, ["home.throughput_capacity"]),
     ("HP321", {"home.throughput_capacity": 64}, ["home.throughput_capacity"]),
     (
         "HP321",
@@ -243,12 +245,17 @@ OTHER_ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP324", {"home.capacity_gib": NUMBER_TOKEN, "home.disk_iops": 1}, []),
     ("HP325", {"home.record_size_kib": 4}, []),
     ("HP325", {"home.record_size_kib": 1024}, []),
+    ("HP325", {"home.record_size_kib": 1025}, ["home.record_size_kib"]),
     ("HP325", {"home.record_size_kib": 2048}, ["home.record_size_kib"]),
     ("HP325", {"home.record_size_kib": 100}, ["home.record_size_kib"]),
     ("HP325", {"home.record_size_kib": NUMBER_TOKEN}, []),
-    ("HP330", {}, []),
+    ("HP330", {"storage": {"My_data-2": LustreFileSystem()}}, []),
+    ("HP330", {"storage": {"2nd": LustreFileSystem()}}, ['storage["2nd"]']),
+    ("HP330", {"storage": {"a b": LustreFileSystem()}}, ['storage["a b"]']),
+    ("HP330", {"storage": {TEXT_TOKEN: LustreFileSystem()}}, []),
     ("HP331", {"scratch": EXISTING_LUSTRE}, []),
     ("HP331", {"scratch": EXISTING_LUSTRE, CAPACITY: 1200}, [CAPACITY]),
+    ("HP331", {"scratch": EXISTING_LUSTRE, "scratch.existing.dns_name": TEXT_TOKEN}, []),
     ("HP331", {"home": EXISTING_OPENZFS, "home.disk_iops": NUMBER_TOKEN}, ["home.disk_iops"]),
     ("HP332", {"scratch": EXISTING_LUSTRE}, []),
     ("HP332", {"scratch": EXISTING_LUSTRE, "scratch.existing.mount_name": TEXT_TOKEN}, []),
@@ -306,20 +313,6 @@ OTHER_ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("code", "changes", "paths"), LUSTRE_ROWS + OTHER_ROWS)
 def test_rule(code: str, changes: dict[str, Any], paths: list[str]) -> None:
     assert findings(changed(changes), code) == [full_path(path) for path in paths]
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("a", []),
-        ("My_data-2", []),
-        ("2nd", ['storage["2nd"]']),
-        ("a b", ['storage["a b"]']),
-        (TEXT_TOKEN, []),
-    ],
-)
-def test_storage_names(name: str, told: list[str]) -> None:
-    assert findings(changed({"storage": {name: LustreFileSystem()}}), "HP330") == told
 
 
 def test_a_wrong_lustre_size_is_told_in_full() -> None:

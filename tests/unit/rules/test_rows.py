@@ -1,0 +1,68 @@
+"""Every rule has the rows that it needs; ``rows.py`` says which."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk.rules.registry import CHECKS
+from hyperpod_cdk.rules.rule import Check
+from hyperpod_cdk.spec import EbsVolume
+from tests.unit.rules.rows import adjacent, boundaries, rows, token_rows, weighs_a_size
+
+# codes that weigh no size although they look as if they did, each with its reason
+UNSIZED = {
+    "HP114": "minds that there is a minimum, whatever it is",
+    "HP331": "minds that there is a setting, whatever it is",
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=[check.rule.code for check in CHECKS])
+class TestEveryRule:
+    """One run for each registered rule."""
+
+    def test_has_a_valid_row(self, check: Check) -> None:
+        assert [row for row in rows()[check.rule.code] if row.valid]
+
+    def test_has_an_invalid_row(self, check: Check) -> None:
+        assert [row for row in rows()[check.rule.code] if row.invalid]
+
+    def test_has_a_token_row(self, check: Check) -> None:
+        assert token_rows(rows()[check.rule.code])
+
+    def test_has_a_boundary_if_it_weighs_a_size(self, check: Check) -> None:
+        table = rows()[check.rule.code]
+        assert boundaries(table) or not weighs_a_size(check, table) or check.rule.code in UNSIZED
+
+
+def test_rows_belong_to_rules() -> None:
+    assert set(rows()) == {check.rule.code for check in CHECKS}
+
+
+def test_exceptions_are_needed() -> None:
+    needed = {check.rule.code for check in CHECKS if weighs_a_size(check, rows()[check.rule.code])}
+    assert set(UNSIZED) <= needed
+    assert not [code for code in UNSIZED if boundaries(rows()[code])]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        (1200, 1201, True),
+        (1200, 1202, False),
+        (1200, 1200, False),
+        (True, False, False),
+        ("a" * 63, "a" * 64, True),
+        ("abc", "abd", False),
+        ("10.0.0.0/28", "10.0.0.0/29", True),
+        ("10.0.0.0/28", "10.0.1.0/29", False),
+        (["a"], ["a", "b"], True),
+        (["a", 1], ["a", 2], True),
+        (["a", 1], ["b", 2], False),
+        ({"a": 1}, {"a": 2}, True),
+        ({"a": 1}, {"b": 2}, False),
+        (EbsVolume(volume_size_in_gb=16384), EbsVolume(volume_size_in_gb=16385), True),
+        (EbsVolume(volume_size_in_gb=1), EbsVolume(volume_size_in_gb=3), False),
+    ],
+)
+def test_one_step_apart(one: Any, other: Any, near: bool) -> None:
+    assert adjacent(one, other) is near
