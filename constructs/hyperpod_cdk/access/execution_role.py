@@ -12,8 +12,8 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.access import permissions
 from hyperpod_cdk.nag import acknowledge, acknowledge_resources
+from hyperpod_cdk.service import permissions
 
 WILDCARDS = (
     "the action takes no resource, or its resources are made by the service as nodes come and go, or are all "

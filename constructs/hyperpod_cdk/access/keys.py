@@ -6,8 +6,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from hyperpod_cdk.access import permissions
 from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.service import permissions
 
 
 def encrypted_log_group(

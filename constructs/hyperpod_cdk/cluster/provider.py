@@ -13,7 +13,7 @@ from aws_cdk import custom_resources as cr
 from constructs import Construct
 
 from hyperpod_cdk.access.keys import encrypted_log_group
-from hyperpod_cdk.access.permissions import WRITE_LOG_STREAMS
+from hyperpod_cdk.service.permissions import WRITE_LOG_STREAMS
 from hyperpod_cdk.cluster import permissions
 from hyperpod_cdk.cluster.findings import (
     acknowledge_framework,

@@ -1,28 +1,9 @@
 """Ways to AWS services for nodes that have no internet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
-
-NODE_SERVICES: Mapping[str, str] = {
-    # Session Manager, the only way onto a node: SSM Agent registers with `ssm` and keeps its channels on
-    # `ssmmessages`, or on `ec2messages` where the latter is refused
-    # (https://docs.aws.amazon.com/systems-manager/latest/userguide/systems-manager-setting-up-messageAPIs.html,
-    # 2026-10).
-    "ssm": "SSM Agent registers the node",
-    "ssmmessages": "sessions to the node",
-    "ec2messages": "commands to the node",
-    # What the managed policy of the nodes lets them call besides S3 and Session Manager
-    # (https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerClusterInstanceRolePolicy.html,
-    # 2026-10).
-    "logs": "lifecycle and health-monitoring logs",
-    "monitoring": "metrics of the cluster",
-}
-"""Services that every Slurm node calls, and why.
-
-S3 is reached through a gateway endpoint; file systems lie in the VPC and need none to be mounted.
-"""
 
 
 class ServiceEndpoints(Construct):

@@ -7,8 +7,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from hyperpod_cdk.access import permissions
 from hyperpod_cdk.access.keys import encrypted_log_group
+from hyperpod_cdk.service import permissions
 
 
 class FlowLogs(Construct):

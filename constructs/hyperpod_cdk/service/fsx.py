@@ -111,3 +111,12 @@ OPENZFS_ADDRESSES: Mapping[OpenZfs, int] = {
     OpenZfs.SINGLE_AZ_HA_2: 3,
     OpenZfs.MULTI_AZ_1: 3,
 }
+# LUSTRE_GUIDE limit-access-security-groups.html, 2026-10: protocol, first and last port, between servers, and
+# between servers and clients, both ways
+LUSTRE_PORTS = (("tcp", 988, 988), ("tcp", 1018, 1023))
+# https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html, 2026-10: from clients
+OPENZFS_PORTS = tuple(
+    (protocol, first, last)
+    for protocol in ("tcp", "udp")
+    for first, last in ((111, 111), (2049, 2049), (20001, 20003))
+)

@@ -1,15 +1,15 @@
-"""Ports of file systems, and which of their groups' rules go which way."""
+"""Ports of file systems, as rules of their security groups."""
 
 from hyperpod_cdk.network.security_group import Ports
+from hyperpod_cdk.service import fsx
 
-LUSTRE = (Ports(protocol="tcp", first=988), Ports(protocol="tcp", first=1018, last=1023))
-"""Between servers, and between servers and clients, both ways
-(https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html, 2026-10)."""
 
-OPEN_ZFS = tuple(
-    Ports(protocol=protocol, first=first, last=last)
-    for protocol in ("tcp", "udp")
-    for first, last in ((111, None), (2049, None), (20001, 20003))
-)
-"""From clients (https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html,
-2026-10)."""
+def _ports(protocol: str, first: int, last: int) -> Ports:
+    return Ports(protocol=protocol, first=first, last=None if last == first else last)
+
+
+LUSTRE = tuple(_ports(*ports) for ports in fsx.LUSTRE_PORTS)
+"""Between servers, and between servers and clients, both ways."""
+
+OPEN_ZFS = tuple(_ports(*ports) for ports in fsx.OPENZFS_PORTS)
+"""From clients."""
