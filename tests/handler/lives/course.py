@@ -1,0 +1,95 @@
+"""How time goes on: CloudFormation asks, the provider framework calls and polls."""
+
+from hypothesis import note
+
+from tests.handler import random_requests as random
+from tests.handler.cloudformation import Flow, Response
+from tests.handler.lives.promises import Promises
+from tests.handler.samples import Request
+
+ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 14 * 60, 2 * 60
+"""Timeouts of the two Lambda functions (hyperpod_cdk/cluster/provider.py)."""
+
+CLOUDFORMATION_SECONDS = 60 * 60
+"""CloudFormation waits no longer for a response."""
+
+
+class Course(Promises):
+    """Requests, each sent when the one before has its response."""
+
+    def teardown(self) -> None:
+        """Whatever was begun comes to an end; then leave nothing for the next life."""
+        try:
+            self._finish()
+        finally:
+            self._patch.undo()
+            self.service.account.ec2.enis.clear()
+            self.service.account.logs.groups.clear()
+
+    def _begin(
+        self, flow: Flow, *, expected: bool | None = None, invocations: int = 1, replaces: bool = False
+    ) -> None:
+        """Begin what the user asks for.
+
+        Args:
+            flow: the requests that it takes.
+            expected: whether it succeeds; None when either may happen.
+            invocations: of on_event.
+            replaces: whether two clusters may live meanwhile.
+        """
+        harmed = self.harm or not all(map(random.is_mild, self.service.faults.active()))
+        self.expected = None if harmed and expected else expected
+        self.flow, self.first, self.replaces = flow, None, replaces
+        self.is_first = True
+        self._send(next(flow), invocations)
+
+    def _send(self, event: Request, invocations: int = 1) -> None:
+        self.calls.clear()
+        self.was_repeated = False
+        note(f"{event['RequestType']} {event.get('PhysicalResourceId', '')}")
+        self.begun = self.service.clock.elapsed()
+        self.delivery = self.framework.begin(event, invocations=invocations)
+        spent = self.service.clock.elapsed() - self.begun
+        assert spent < ON_EVENT_SECONDS * invocations, f"on_event took {spent} s"
+        self._take_response()
+
+    def _take_response(self) -> None:
+        assert self.delivery is not None
+        response = self.delivery.response
+        if response is None:
+            return
+        took = self.service.clock.elapsed() - self.begun
+        assert took < CLOUDFORMATION_SECONDS, f"the response came after {took} s"
+        note(f"{response.status} {response.physical_id} {response.reason[:400]}")
+        self._check_response(self.delivery.event, response)
+        self._go_on(response)
+
+    def _go_on(self, response: Response | None) -> None:
+        assert self.flow is not None
+        if self.is_first:
+            self.first = response
+        self.is_first = self.changes_nothing = False
+        try:
+            event = self.flow.send(response)
+        except StopIteration:
+            self.flow = self.delivery = None
+            self._check_end()
+        else:
+            self._send(event)
+
+    def _poll(self) -> None:
+        assert self.delivery is not None
+        for delivery in [*self.stray, self.delivery]:
+            started, before = self.service.clock.elapsed(), list(self.calls)
+            self.framework.poll(delivery)
+            if delivery is not self.delivery:
+                self.calls = before
+            spent = self.service.clock.elapsed() - started
+            assert spent < IS_COMPLETE_SECONDS, f"is_complete took {spent} s"
+        self.stray = [delivery for delivery in self.stray if delivery.response is None]
+        self._take_response()
+        self.service.clock.advance(self.framework.interval)
+
+    def _finish(self) -> None:
+        while self.delivery is not None and self.delivery.response is None:
+            self._poll()
