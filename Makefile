@@ -34,6 +34,8 @@ $(VENV)/.runtime: requirements.txt | $(BIN)/python
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	$(BIN)/python -m pip install -q -r requirements-dev.txt
+	@# only its evaluator of log lines is used, which does without the PyTorch that the package asks for
+	$(BIN)/python -m pip install -q --no-deps hyperpod-elastic-agent==1.1.3
 	@touch $@
 
 node_modules/.installed: package-lock.json $(VENV)/.runtime

@@ -3,5 +3,6 @@
 from hyperpod_cdk.rules.finding import Finding, Position, Severity, errors
 from hyperpod_cdk.rules.registry import RULES, check
 from hyperpod_cdk.rules.rule import Check, Rule
+from hyperpod_cdk.rules.training_jobs import check_job
 
-__all__ = ["RULES", "Check", "Finding", "Position", "Rule", "Severity", "check", "errors"]
+__all__ = ["RULES", "Check", "Finding", "Position", "Rule", "Severity", "check", "check_job", "errors"]

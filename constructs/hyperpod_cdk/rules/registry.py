@@ -1,6 +1,8 @@
 """All rules."""
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import ModuleType
 
 from hyperpod_cdk.rules import (
@@ -20,23 +22,30 @@ from hyperpod_cdk.rules import (
     volumes,
     zones,
 )
-from hyperpod_cdk.rules.finding import Finding, Severity
+from hyperpod_cdk.rules.finding import Finding, Severity, ordered
 from hyperpod_cdk.rules.form import FORM
 from hyperpod_cdk.rules.rule import Check, Rule
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
 from hyperpod_cdk.spec import HyperPodSpec
+
+_GROUP = re.compile(r"cluster\.instance_groups\[(\d+)\]")
 
 _MODULES: tuple[ModuleType, ...] = (
     *(api_limits, cluster, deployment, groups, volumes, names, network, zones),
     *(lustre, lustre_options, openzfs, mounts, slurm, lifecycle, users),
 )
 
-CHECKS: tuple[Check, ...] = tuple(
+CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(
     value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)
 )
 """Every check, in the order of their modules."""
 
 RULES: Mapping[str, Rule] = {
-    rule.code: rule for rule in sorted((*FORM, *(check.rule for check in CHECKS)), key=lambda rule: rule.code)
+    rule.code: rule
+    for rule in sorted(
+        (*FORM, *(one.rule for one in CHECKS), *(one.rule for one in JOB_CHECKS)), key=lambda rule: rule.code
+    )
 }
 """Every rule by its code, in order."""
 
@@ -46,13 +55,22 @@ def check(spec: HyperPodSpec, *, acknowledged: Iterable[str] = ()) -> list[Findi
 
     Args:
         spec: what a user asks for; values that are tokens are passed over.
-        acknowledged: codes of warnings that are not to be told again; errors can not be acknowledged.
+        acknowledged: codes of warnings that are not to be told again, beside those that the spec itself
+            acknowledges; errors can not be acknowledged.
     """
-    silent = frozenset(acknowledged)
-    findings = [
-        finding
+    silent = {*acknowledged, *spec.acknowledge}
+    return ordered(
+        _with_group(spec, finding)
         for one in CHECKS
         for finding in one(spec)
         if finding.severity is Severity.ERROR or finding.code not in silent
-    ]
-    return sorted(findings, key=lambda finding: finding.severity is not Severity.ERROR)
+    )
+
+
+def _with_group(spec: HyperPodSpec, finding: Finding) -> Finding:
+    """The finding with the name of the group that it is about: an index says little in a long list."""
+    index = _GROUP.match(finding.path)
+    if index is None:
+        return finding
+    name = spec.cluster.instance_groups[int(index[1])].instance_group_name
+    return finding if unresolved(name) else replace(finding, instance_group=name)

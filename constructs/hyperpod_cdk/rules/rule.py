@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from hyperpod_cdk.rules.finding import Finding, Position, Severity
-from hyperpod_cdk.spec import HyperPodSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,8 +12,8 @@ class Rule:
     """What a code stands for.
 
     ``code`` is stable: ``HP0xx`` form of the file, ``HP1xx`` cluster, ``HP2xx`` network, ``HP3xx`` storage,
-    ``HP4xx`` Slurm and nodes. ``why`` says what happens otherwise, ``fix`` what to do in general, ``source``
-    where the fact comes from.
+    ``HP4xx`` Slurm and nodes, ``HP5xx`` Amazon EKS. ``why`` says what happens otherwise, ``fix`` what to do
+    in general, ``source`` where the fact comes from.
     """
 
     code: str
@@ -49,22 +48,24 @@ class Rule:
         )
 
 
-Find = Callable[[HyperPodSpec, Rule], Iterable[Finding]]
-"""Looks at a spec and builds findings of the rule that it is given."""
+Subject = TypeVar("Subject")
+"""What is looked at: a cluster's spec, a training job."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class Check(Generic[Subject]):
     """A rule and the function that finds what breaks it."""
 
     rule: Rule
-    find: Find
+    find: Callable[[Subject, Rule], Iterable[Finding]]
 
-    def __call__(self, spec: HyperPodSpec) -> list[Finding]:
+    def __call__(self, subject: Subject) -> list[Finding]:
         """Every finding of this rule alone."""
-        return list(self.find(spec, self.rule))
+        return list(self.find(subject, self.rule))
 
 
-def checks(rule: Rule) -> Callable[[Find], Check]:
+def checks(
+    rule: Rule,
+) -> Callable[[Callable[[Subject, Rule], Iterable[Finding]]], Check[Subject]]:
     """Make a function the check of ``rule``."""
     return lambda find: Check(rule=rule, find=find)
