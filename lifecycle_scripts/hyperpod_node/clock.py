@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from hyperpod_node.errors import NodeError, NotYetError
+from hyperpod_node.halt import Halt
 
 T = TypeVar("T")
 
@@ -18,18 +19,22 @@ class Clock:
     Args:
         scale: real seconds for each second of the clock; 1 on a node. Rehearsals and tests pass less, so
             that a bound of five minutes is reached in a moment.
+
+    Attributes:
+        halt: ends every wait on this clock.
     """
 
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = scale
+        self.halt = Halt()
 
     def now(self) -> float:
         """Seconds since some fixed moment."""
         return time.monotonic() / self.scale
 
     def sleep(self, seconds: float) -> None:
-        """Wait for so many seconds of this clock."""
-        time.sleep(seconds * self.scale)
+        """Wait for so many seconds of this clock, or raise as soon as the run ends."""
+        self.halt.wait(seconds * self.scale)
 
     def real(self, seconds: float) -> float:
         """The real seconds in so many seconds of this clock."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import shutil
-import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -15,6 +13,7 @@ from pathlib import Path
 
 from hyperpod_node.clock import Clock, Deadline
 from hyperpod_node.errors import NodeError, TerminatedError
+from hyperpod_node.halt import kill_group
 from hyperpod_node.log import Log
 
 # As a shell would say it.
@@ -143,13 +142,15 @@ class Commands:
         lines: list[str] = []
         # Reading goes on beside the wait: a daemon that the command left behind may hold the pipe for ever.
         reader = threading.Thread(target=self._read, args=(process, lines, echo), daemon=True)
+        reader.start()
+        self.clock.halt.started(process.pid)
         try:
-            reader.start()
             exit_code = _finish(process, given, limit)
-        except TerminatedError:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
+        finally:
+            self.clock.halt.ended(process.pid)
         reader.join(timeout=1.0)
+        if self.clock.halt.terminated:
+            raise TerminatedError(self.clock.halt.reason)
         return Completed(arguments=arguments, exit_code=exit_code, lines=tuple(lines))
 
     def _read(self, process: subprocess.Popen[str], lines: list[str], echo: bool) -> None:
@@ -168,7 +169,7 @@ def _finish(process: subprocess.Popen[str], given: str, limit: float) -> int:
     try:
         return process.wait(timeout=limit)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process.pid)
         # A process that hangs in a dead mount cannot be killed; it is left behind rather than waited for.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1.0)

@@ -35,3 +35,7 @@ class NotYetError(Exception):
 
 class TerminatedError(BaseException):
     """The run was told to end by a signal; no step may catch this."""
+
+
+class GivenUpError(BaseException):
+    """The run ends because a required step failed; no step may catch this."""

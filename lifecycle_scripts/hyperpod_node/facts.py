@@ -180,7 +180,7 @@ def describe(
     mode = config.mode_by_group.get(group)
     if mode is None:
         raise _unknown_group(group, "mode_by_group", list(config.mode_by_group))
-    if HOOK_OF_MODE.get(mode) != hook:
+    if hook in HOOK_OF_MODE.values() and HOOK_OF_MODE.get(mode) != hook:
         starts = f"{HOOK_OF_MODE[mode]}.sh" if mode in HOOK_OF_MODE else "no script"
         raise NodeError(
             f"the instance group {group} is in {mode} mode, which starts {starts}, but {hook}.sh was started",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TextIO
 
@@ -25,18 +27,22 @@ class Log:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a", encoding="utf-8")
         self._stream = stream or sys.stdout
-        self._last_command = ""
+        self._lock = threading.Lock()
+        self._last_command: dict[str, str] = {}
 
     def command(self, text: str, *, step: str) -> None:
         """Write the line of a command; one that is only tried again is not repeated."""
-        if text != self._last_command:
-            self._last_command = text
+        if text != self._last_command.get(step):
+            self._last_command[step] = text
             self.line(f"$ {text}", step=step)
 
     def line(self, text: str, *, step: str = "") -> None:
         """Write one line; `step` names the step it belongs to."""
         moment = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         whole = f"{moment} {step + ': ' if step else ''}{text}\n"
-        for stream in (self._stream, self._file):
-            stream.write(whole)
-            stream.flush()
+        with self._lock:
+            for stream in (self._stream, self._file):
+                # a full disk must not end a step that has nothing to do with it
+                with suppress(OSError):
+                    stream.write(whole)
+                    stream.flush()

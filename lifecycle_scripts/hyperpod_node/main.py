@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -17,12 +18,15 @@ from hyperpod_node.clock import Clock, Deadline, wait_for
 from hyperpod_node.commands import Commands
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, TerminatedError
+from hyperpod_node.halt import Halt
 from hyperpod_node.log import Log
 from hyperpod_node.report import Run, summarize, write_result
 from hyperpod_node.root import Root
-from hyperpod_node.runner import StepResult, failure, run_steps
+from hyperpod_node.runner import run_steps
+from hyperpod_node.step import CHECK, SET_UP, StepResult, failure
 
-HOOKS = ("on_create", "on_init_complete")
+# what starts the scripts, and what then runs
+OCCASION_OF_HOOK = {"on_create": SET_UP, "on_init_complete": SET_UP, "check": CHECK}
 TIME_SCALE_VARIABLE = "HYPERPOD_CDK_TIME_SCALE"
 FACTS = "facts"
 # The interface in the customer's VPC may come up after the scripts started; peers' scripts give it 10 min.
@@ -35,18 +39,21 @@ SLURM_PATHS = ("/opt/slurm/bin", "/opt/slurm/sbin")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Set the node up.
+    """Set the node up, or look at one that is.
 
     Returns:
         0 when every required step is done, 1 when one failed.
     """
     parser = argparse.ArgumentParser(prog="hyperpod_node.main", description=__doc__)
-    parser.add_argument("--hook", required=True, choices=HOOKS, help="the lifecycle hook that started this")
+    parser.add_argument(
+        "--hook", required=True, choices=sorted(OCCASION_OF_HOOK), help="the lifecycle hook that started this"
+    )
     hook = parser.parse_args(arguments).hook
-    signal.signal(signal.SIGTERM, _terminated)
     root = Root.from_environment(os.environ)
     log = Log(root)
     clock = Clock(float(os.environ.get(TIME_SCALE_VARIABLE) or 1.0))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, partial(_terminate, clock.halt))
     began = clock.now()
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
     log.line(f"hyperpod-cdk: {hook} starts")
@@ -96,7 +103,8 @@ def _set_up(hook: str, root: Root, log: Log, clock: Clock) -> tuple[facts.Node |
         node=node,
     )
     first = StepResult(name=FACTS, outcome="done", detail=found, seconds=clock.now() - began, attempts=1)
-    return node, [first, *run_steps(STEPS, context)]
+    steps = [step for step in STEPS if OCCASION_OF_HOOK[hook] in step.occasions]
+    return node, [first, *run_steps(steps, context)]
 
 
 def command_environment(given: Mapping[str, str], root: Root) -> dict[str, str]:
@@ -107,8 +115,8 @@ def command_environment(given: Mapping[str, str], root: Root) -> dict[str, str]:
     return {**given, "PATH": path, "LC_ALL": "C.UTF-8", "HOME": given.get("HOME") or "/root"}
 
 
-def _terminated(number: int, _frame: FrameType | None) -> None:
-    raise TerminatedError(f"ended by {signal.Signals(number).name}")
+def _terminate(halt: Halt, number: int, _frame: FrameType | None) -> None:
+    halt.terminate(f"ended by {signal.Signals(number).name}")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ from hyperpod_node.facts import Node
 from hyperpod_node.log import PATH as LOG_PATH
 from hyperpod_node.log import Log
 from hyperpod_node.root import Root
-from hyperpod_node.runner import StepResult
+from hyperpod_node.step import StepResult
 
-RESULT_PATH = "/opt/ml/config/hyperpod-cdk/result.json"
+DIRECTORY = "/opt/ml/config/hyperpod-cdk"
+RESULT_PATH = f"{DIRECTORY}/result.json"
 RESULT_FORMAT = 1
 
 
@@ -70,7 +71,7 @@ def _explain(result: StepResult, log: Log) -> None:
 
 
 def write_result(run: Run, root: Root) -> None:
-    """Leave result.json, which README.md describes."""
+    """Leave result.json, which README.md describes; a check leaves check.json, the set-up's result stays."""
     node = run.node
     document = {
         "format": RESULT_FORMAT,
@@ -88,6 +89,11 @@ def write_result(run: Run, root: Root) -> None:
             "mode": node.mode,
             "node_type": node.node_type,
         },
-        "steps": [{**asdict(result), "seconds": round(result.seconds, 3)} for result in run.results],
+        "steps": [_step(result) for result in run.results],
     }
-    root.write(RESULT_PATH, json.dumps(document, indent=2) + "\n")
+    path = f"{DIRECTORY}/check.json" if run.hook == "check" else RESULT_PATH
+    root.write(path, json.dumps(document, indent=2) + "\n")
+
+
+def _step(result: StepResult) -> dict[str, object]:
+    return {**asdict(result), "began": round(result.began, 3), "seconds": round(result.seconds, 3)}

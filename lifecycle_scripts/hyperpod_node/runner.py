@@ -1,105 +1,173 @@
-"""Runs steps described as data: which node they are for, what they may take, what their failure means."""
+"""Runs steps described as data: in the order of what they need, side by side where nothing forbids it."""
 
 from __future__ import annotations
 
+import hashlib
+import queue
+import threading
+import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hyperpod_node.clock import Deadline
-from hyperpod_node.config import MODES, NODE_TYPES
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NodeError, StepSkippedError, TerminatedError
+from hyperpod_node.errors import GivenUpError, NodeError, StepSkippedError, TerminatedError
+from hyperpod_node.step import Step, StepResult, failure, not_for
 
 TERMINATED_ADVICE = "the service or a person ended the scripts: see which step took the time"
 BUG_ADVICE = "this is a fault of the scripts: report it with provisioning.log"
+HUNG_ADVICE = "a file system that hangs is the usual reason: see `dmesg` and /proc/mounts"
+# beyond its own limits, for a step that is stuck in the kernel and cannot be ended
+GRACE_SECONDS = 60.0
+# once a signal came, real seconds
+LAST_WORDS_SECONDS = 5.0
+# A cluster of 50 nodes spreads over a second, one of 1000 over 20: our own choice, since server limits are
+# not published (Google's Slurm starts at most 100 nodes a minute to spare shared storage).
+SPREAD_SECONDS_A_NODE = 0.02
+SPREAD_FROM_NODES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
-    """One step of a node's set-up.
+class _Running:
+    step: Step
+    began: float
+    must_end: float
+
+
+class Runner:
+    """One run of a list of steps.
 
     Args:
-        name: short and stable; names the step in the log and in result.json.
-        run: does the work and returns what it did, in a line. It must be safe to run again.
-        modes: the modes it belongs to; all unless given.
-        node_types: the node types it belongs to; all unless given.
-        required: whether its failure ends the set-up; if not, it is a warning.
-        time_limit_seconds: for each attempt.
-        attempts: how often it is tried.
-        pause_seconds: between attempts, doubled each time.
-        advice: what a person should do when it fails.
+        steps: in the order of the report; each behind those that it waits for.
+        context: the node.
     """
 
-    name: str
-    run: Callable[[Context], str]
-    modes: tuple[str, ...] = MODES
-    node_types: tuple[str, ...] = NODE_TYPES
-    required: bool = True
-    time_limit_seconds: float = 300.0
-    attempts: int = 1
-    pause_seconds: float = 5.0
-    advice: str = ""
+    def __init__(self, steps: Sequence[Step], context: Context) -> None:
+        self._steps = tuple(steps)
+        self._context = context
+        self._clock = context.clock
+        self._started = context.clock.now()
+        self._waiting = list(steps)
+        self._running: dict[str, _Running] = {}
+        self._results: dict[str, StepResult] = {}
+        self._ended: queue.SimpleQueue[StepResult] = queue.SimpleQueue()
 
+    def run(self) -> list[StepResult]:
+        """Run all of them; after the failure of a required one nothing new starts."""
+        self._start_what_can()
+        while self._running:
+            self._collect()
+            self._start_what_can()
+        return [self._results[step.name] for step in self._steps]
 
-@dataclass(frozen=True, kw_only=True)
-class StepResult:
-    """How a step ended.
+    def _start_what_can(self) -> None:
+        before = -1
+        while before != len(self._waiting):
+            before = len(self._waiting)
+            for step in tuple(self._waiting):
+                self._consider(step)
 
-    Args:
-        name: the step.
-        outcome: done, skipped, warning, failed, or not run.
-        detail: what it did, why it was skipped, or what went wrong.
-        seconds: how long it took, attempts and pauses together.
-        attempts: how often it was tried.
-        command: the command that failed.
-        last_lines: what that command printed last.
-        advice: what to do about the failure.
-    """
+    def _consider(self, step: Step) -> None:
+        if self._clock.halt.reason:
+            return self._settle(step, "not run", "")
+        if reason := not_for(step, self._context):
+            return self._settle(step, "skipped", reason)
+        if not {*step.needs, *step.after} <= self._results.keys():
+            return None
+        short = [name for name in step.needs if self._results[name].outcome not in ("done", "skipped")]
+        if short:
+            return self._settle(step, "skipped", f"needs {', '.join(short)}, which did not succeed")
+        if any(set(step.uses) & set(other.step.uses) for other in self._running.values()):
+            return None
+        return self._start(step)
 
-    name: str
-    outcome: str
-    detail: str = ""
-    seconds: float = 0.0
-    attempts: int = 0
-    command: str = ""
-    last_lines: tuple[str, ...] = ()
-    advice: str = ""
+    def _settle(self, step: Step, outcome: str, detail: str) -> None:
+        self._waiting.remove(step)
+        result = StepResult(name=step.name, outcome=outcome, detail=detail, needs=step.needs)
+        self._results[step.name] = result
+        if outcome == "skipped":
+            _log_end(result, self._context)
+
+    def _start(self, step: Step) -> None:
+        self._waiting.remove(step)
+        now = self._clock.now()
+        must_end = now + step.longest_seconds + GRACE_SECONDS
+        self._running[step.name] = _Running(step=step, began=now - self._started, must_end=must_end)
+        # a daemon, since one that is stuck in the kernel must not keep the script from ending
+        threading.Thread(
+            target=lambda: self._ended.put(run_step(step, self._context)), name=step.name, daemon=True
+        ).start()
+
+    def _collect(self) -> None:
+        first = min(entry.must_end for entry in self._running.values())
+        patience = max(0.0, self._clock.real(first - self._clock.now()))
+        end = time.monotonic() + patience
+        while True:
+            # in slices, so that a signal's end is noticed even when a step is stuck
+            try:
+                result = self._ended.get(timeout=max(0.0, min(LAST_WORDS_SECONDS, end - time.monotonic())))
+            except queue.Empty:
+                if self._clock.halt.terminated or time.monotonic() >= end:
+                    return self._abandon()
+            else:
+                return self._record(result)
+
+    def _record(self, result: StepResult) -> None:
+        running = self._running.pop(result.name, None)
+        if running is None:
+            return
+        self._results[result.name] = replace(result, began=running.began, needs=running.step.needs)
+        if result.outcome == "failed":
+            self._clock.halt.give_up(f"given up, since {result.name} failed")
+
+    def _abandon(self) -> None:
+        """Leave behind what is stuck: everything after a signal, else what is over its time."""
+        now = self._clock.now()
+        for name, entry in tuple(self._running.items()):
+            if not self._clock.halt.terminated and entry.must_end > now:
+                continue
+            reason = self._clock.halt.reason if self._clock.halt.terminated else "does not end"
+            result = failure(name, NodeError(f"{name}: {reason}", advice=HUNG_ADVICE))
+            if not entry.step.required and not self._clock.halt.terminated:
+                result = replace(result, outcome="warning")
+            _log_end(result, self._context)
+            self._record(replace(result, attempts=1, seconds=now - self._started - entry.began))
 
 
 def run_steps(steps: Sequence[Step], context: Context) -> list[StepResult]:
-    """Run the steps in order; after the failure of a required one the rest are not run."""
-    results: list[StepResult] = []
-    for step in steps:
-        if any(result.outcome == "failed" for result in results):
-            results.append(StepResult(name=step.name, outcome="not run"))
-            continue
-        results.append(run_step(step, context))
-    return results
+    """Run the steps, and give their results in the order of the steps."""
+    return Runner(steps, context).run()
 
 
 def run_step(step: Step, context: Context) -> StepResult:
     """Run one step and log one line when it starts and one when it ended."""
-    reason = not_for(step, context)
-    if reason:
-        return _ended(step, context, StepResult(name=step.name, outcome="skipped", detail=reason))
     context.log.line("start", step=step.name)
     began = context.clock.now()
     try:
+        _spread(step, context)
         result = _attempts(step, context)
     except TerminatedError as error:
         result = failure(step.name, NodeError(str(error), advice=TERMINATED_ADVICE))
-    return _ended(step, context, replace(result, seconds=context.clock.now() - began))
+    except GivenUpError as error:
+        result = StepResult(name=step.name, outcome="not run", detail=str(error), attempts=1)
+    result = replace(result, seconds=context.clock.now() - began)
+    _log_end(result, context)
+    return result
 
 
-def not_for(step: Step, context: Context) -> str:
-    """Why a step does not belong to this node; empty when it does."""
-    node = context.node
-    if node.mode not in step.modes:
-        return f"not in {node.mode} mode"
-    if node.node_type not in step.node_types:
-        return f"not on a {node.node_type.lower()} node"
-    return ""
+def spread(step: Step, context: Context) -> float:
+    """Seconds that this node waits before the step: the same at each run, different from its neighbours'."""
+    nodes = len(context.node.cluster.instances)
+    window = min(step.spread_seconds, nodes * SPREAD_SECONDS_A_NODE) if nodes > SPREAD_FROM_NODES else 0.0
+    digest = hashlib.sha256(f"{step.name} {context.node.instance.instance_id}".encode()).digest()
+    return window * int.from_bytes(digest[:4], "big") / 2**32
+
+
+def _spread(step: Step, context: Context) -> None:
+    seconds = spread(step, context)
+    if seconds:
+        context.clock.sleep(seconds)
 
 
 def _attempts(step: Step, context: Context) -> StepResult:
@@ -137,20 +205,7 @@ def _attempt(step: Step, context: Context) -> StepResult:
         return failure(step.name, NodeError(f"{type(error).__name__}: {error}"), advice=BUG_ADVICE)
 
 
-def failure(name: str, error: NodeError, *, advice: str = "") -> StepResult:
-    """The result that an error makes of a step; the error's own advice comes first."""
-    return StepResult(
-        name=name,
-        outcome="failed",
-        detail=error.message,
-        command=error.command,
-        last_lines=error.last_lines,
-        advice=error.advice or advice,
-    )
-
-
-def _ended(step: Step, context: Context, result: StepResult) -> StepResult:
+def _log_end(result: StepResult, context: Context) -> None:
     text = result.outcome + (f": {result.detail}" if result.detail else "")
     seconds = f" ({result.seconds:.1f} s)" if result.attempts else ""
-    context.log.line(text + seconds, step=step.name)
-    return result
+    context.log.line(text + seconds, step=result.name)

@@ -132,6 +132,7 @@ class FakeClock(Clock):
         return self.time
 
     def sleep(self, seconds: float) -> None:
+        self.halt.check()
         self.time += seconds
         self.sleeps.append(seconds)
         self.meanwhile()

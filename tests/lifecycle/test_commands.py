@@ -14,7 +14,7 @@ import pytest
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_node.clock import Clock, Deadline, wait_for
 from hyperpod_node.commands import NOT_FOUND, TIMED_OUT, Commands
-from hyperpod_node.errors import NodeError, NotYetError, TerminatedError
+from hyperpod_node.errors import GivenUpError, NodeError, NotYetError, TerminatedError
 from hyperpod_node.log import Log
 from hyperpod_node.main import command_environment
 from hyperpod_node.root import Root
@@ -170,9 +170,7 @@ def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> Non
 
 def test_a_signal_ends_the_command_too(commands: Commands) -> None:
     pids: list[int] = []
-
-    def end(_number: int, _frame: object) -> None:
-        raise TerminatedError("ended by SIGTERM")
+    halt = commands.clock.halt
 
     class Telling(Log):
         def line(self, text: str, *, step: str = "") -> None:
@@ -180,13 +178,20 @@ def test_a_signal_ends_the_command_too(commands: Commands) -> None:
                 pids.append(int(text[2:]))
                 os.kill(os.getpid(), signal.SIGUSR1)
 
-    before = signal.signal(signal.SIGUSR1, end)
+    before = signal.signal(signal.SIGUSR1, lambda _number, _frame: halt.terminate("ended by SIGUSR1"))
     try:
         telling = replace(commands, log=Telling(Root(commands.directory)))
-        with pytest.raises(TerminatedError):
+        with pytest.raises(TerminatedError, match="ended by SIGUSR1"):
             telling.run("bash", "-c", "echo $$; exec tail -f /dev/null", echo=True)
     finally:
         signal.signal(signal.SIGUSR1, before)
     with suppress(ChildProcessError):  # the interpreter may have collected it already
         os.waitpid(pids[0], 0)
     assert not Path(f"/proc/{pids[0]}").exists()
+
+
+def test_a_run_that_ends_waits_no_longer(commands: Commands) -> None:
+    commands.clock.halt.give_up("given up, since mount failed")
+    with pytest.raises(GivenUpError, match="since mount failed"):
+        commands.clock.sleep(3600)
+    assert commands.run("bash", "-c", "echo goes on").text == "goes on"

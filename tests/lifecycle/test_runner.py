@@ -6,18 +6,24 @@ import errno
 import io
 import json
 import os
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hyperpod_node import runner
 from hyperpod_node.catalogue import STEPS
+from hyperpod_node.clock import Clock, wait_for
 from hyperpod_node.config import MODES, NODE_TYPES
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NodeError, StepSkippedError, TerminatedError
+from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
 from hyperpod_node.log import Log
 from hyperpod_node.report import RESULT_PATH, Run, summarize, write_result
-from hyperpod_node.runner import Step, StepResult, not_for, run_step, run_steps
+from hyperpod_node.runner import run_step, run_steps, spread
+from hyperpod_node.step import Step, StepResult, catalogue_faults, not_for
 from tests.lifecycle.helpers import Bench, bench
 
 
@@ -53,7 +59,7 @@ def test_one_line_at_the_start_and_one_at_the_end(tmp_path: Path) -> None:
     ],
 )
 def test_a_step_for_others_is_skipped_and_says_why(tmp_path: Path, step: Step, reason: str) -> None:
-    result = run_step(step, bench(tmp_path).context)
+    [result] = run_steps([step], bench(tmp_path).context)
     assert (result.outcome, result.detail, result.attempts) == ("skipped", reason, 0)
 
 
@@ -66,7 +72,11 @@ def test_a_step_may_find_nothing_to_do(tmp_path: Path) -> None:
 
 
 def test_a_required_failure_ends_the_run(tmp_path: Path) -> None:
-    steps = [Step(name="a", run=done), Step(name="b", run=failing()), Step(name="c", run=done)]
+    steps = [
+        Step(name="a", run=done),
+        Step(name="b", run=failing(), needs=("a",)),
+        Step(name="c", run=done, after=("b",)),
+    ]
     outcomes = [result.outcome for result in run_steps(steps, bench(tmp_path).context)]
     assert outcomes == ["done", "failed", "not run"]
 
@@ -118,10 +128,15 @@ def test_a_full_disk_is_the_machines_trouble(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("required", [True, False])
 def test_a_signal_ends_everything(tmp_path: Path, required: bool) -> None:
-    def killed(_context: Context) -> str:
-        raise TerminatedError("ended by SIGTERM")
+    def killed(context: Context) -> str:
+        context.clock.halt.terminate("ended by SIGTERM")
+        context.clock.sleep(1)
+        return ""
 
-    steps = [Step(name="a", run=killed, required=required, attempts=3), Step(name="b", run=done)]
+    steps = [
+        Step(name="a", run=killed, required=required, attempts=3),
+        Step(name="b", run=done, after=("a",)),
+    ]
     results = run_steps(steps, bench(tmp_path).context)
     assert [result.outcome for result in results] == ["failed", "not run"]
     assert results[0].detail == "ended by SIGTERM"
@@ -153,9 +168,184 @@ def steps_of(node: Bench) -> list[str]:
     return [step.name for step in STEPS if not not_for(step, node.context)]
 
 
+def needed(name: str) -> set[str]:
+    """Every step that has ended before one starts."""
+    step = next(step for step in STEPS if step.name == name)
+    direct = {*step.needs, *step.after}
+    return direct.union(*(needed(other) for other in direct))
+
+
+def test_the_catalogue_has_no_faults() -> None:
+    assert catalogue_faults(STEPS) == []
+
+
+def test_112_117_what_stands_before_what() -> None:
+    assert {"packages", "network", "mount", "mounts", "home"} <= needed("users")
+    assert {"slurm-conf", "accounting"} <= needed("slurmctld")
+    assert {"mount", "home", "users", "ssh"} <= needed("slurmd")
+    assert needed("after") == {step.name for step in STEPS if step.name != "after"}
+    # a database that takes its time must not hold homes up, nor the other way round
+    assert not {"mount", "home", "users"} & needed("accounting")
+    assert "accounting" not in needed("home")
+
+
+@pytest.mark.parametrize(
+    ("steps", "fault"),
+    [
+        ([Step(name="a", run=done), Step(name="a", run=done)], "a is there twice"),
+        ([Step(name="a", run=done, needs=("b",)), Step(name="b", run=done)], "a waits for b, which"),
+        ([Step(name="a", run=done, after=("a",))], "a waits for a, which"),
+        (
+            [Step(name="a", run=done, required=False), Step(name="b", run=done, needs=("a",))],
+            "b is required but needs a",
+        ),
+    ],
+)
+def test_faults_of_a_catalogue(steps: list[Step], fault: str) -> None:
+    assert [text.startswith(fault) for text in catalogue_faults(steps)] == [True]
+
+
+def test_independent_steps_run_side_by_side(tmp_path: Path) -> None:
+    meet = threading.Barrier(2, timeout=10)
+
+    def both(_context: Context) -> str:
+        meet.wait()
+        return "met"
+
+    steps = [Step(name="a", run=both), Step(name="b", run=both)]
+    assert [result.detail for result in run_steps(steps, bench(tmp_path).context)] == ["met", "met"]
+
+
+@pytest.mark.parametrize("how", ["needs", "after", "uses"])
+def test_steps_that_must_not_meet_do_not(tmp_path: Path, how: str) -> None:
+    inside: list[str] = []
+    most: list[int] = []
+
+    def alone(context: Context) -> str:
+        inside.append(context.step)
+        threading.Event().wait(0.05)
+        most.append(len(inside))
+        inside.remove(context.step)
+        return ""
+
+    more: dict[str, Any] = {"uses": ("apt",)} if how == "uses" else {how: ("a",)}
+    first = {"uses": ("apt",)} if how == "uses" else {}
+    steps = [Step(name="a", run=alone, **first), Step(name="b", run=alone, **more)]  # type: ignore[arg-type]
+    results = run_steps(steps, bench(tmp_path).context)
+    assert [result.outcome for result in results] == ["done", "done"]
+    assert most == [1, 1]
+
+
+def test_a_step_that_needs_a_warning_is_skipped_one_that_comes_after_is_not(tmp_path: Path) -> None:
+    steps = [
+        Step(name="docker", run=failing(), required=False),
+        Step(name="exporter", run=done, required=False, needs=("docker",)),
+        Step(name="slurmd", run=done, after=("docker",)),
+    ]
+    results = run_steps(steps, bench(tmp_path).context)
+    assert [result.outcome for result in results] == ["warning", "skipped", "done"]
+    assert results[1].detail == "needs docker, which did not succeed"
+
+
+def test_an_idle_step_holds_nobody_up(tmp_path: Path) -> None:
+    freed = threading.Event()
+
+    def slow(_context: Context) -> str:
+        assert freed.wait(10)
+        return ""
+
+    def quick(_context: Context) -> str:
+        freed.set()
+        return ""
+
+    steps = [
+        Step(name="packages", run=slow),
+        Step(name="before", run=done, needs=("packages",), idle=lambda _context: "nothing there"),
+        Step(name="mount", run=quick, needs=("before",)),
+    ]
+    results = run_steps(steps, bench(tmp_path).context)
+    assert [result.outcome for result in results] == ["done", "skipped", "done"]
+
+
+def test_a_failure_ends_the_waits_of_steps_beside_it(tmp_path: Path) -> None:
+    waits = threading.Event()
+
+    def waiting(context: Context) -> str:
+        def never() -> None:
+            waits.set()
+            threading.Event().wait(0.001)
+            raise NotYetError("no controller")
+
+        wait_for(never, what="slurmctld", deadline=context.deadline, say=context.say, limit_seconds=600_000)
+        return ""
+
+    def fails(_context: Context) -> str:
+        assert waits.wait(10)
+        raise NodeError("no good")
+
+    node = bench(tmp_path)
+    steps = [Step(name="a", run=waiting, time_limit_seconds=600_000), Step(name="b", run=fails)]
+    results = run_steps([*steps, Step(name="c", run=done, needs=("a",))], node.context)
+    assert [result.outcome for result in results] == ["not run", "failed", "not run"]
+    assert results[0].detail == "given up, since b failed"
+
+
+def test_a_step_that_hangs_in_the_kernel_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "GRACE_SECONDS", 0.1)
+    node = bench(tmp_path)
+    node.context = replace(node.context, clock=Clock())
+    dead_mount = threading.Event()
+    steps = [
+        Step(name="a", run=lambda _context: str(dead_mount.wait(60)), time_limit_seconds=0.1),
+        Step(name="b", run=done, required=False),
+    ]
+    results = run_steps(steps, node.context)
+    dead_mount.set()
+    assert [result.outcome for result in results] == ["failed", "done"]
+    assert results[0].detail == "a: does not end"
+    assert "/proc/mounts" in results[0].advice
+
+
+def test_starts_are_spread_in_large_clusters_only(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    heavy = Step(name="mount", run=done, spread_seconds=30)
+
+    def seconds(nodes: int, instance: str = "i-0") -> float:
+        entry = replace(node.context.node.instance, instance_id=instance)
+        cluster = replace(node.context.node.cluster, instances=(entry,) * nodes)
+        return spread(
+            heavy, replace(node.context, node=replace(node.context.node, cluster=cluster, instance=entry))
+        )
+
+    assert seconds(16) == 0
+    found = [seconds(1000, f"i-{number}") for number in range(200)]
+    assert 0 <= min(found) < 2
+    assert 18 < max(found) < 20
+    assert len({round(value, 3) for value in found}) > 190
+    assert max(seconds(100_000, f"i-{number}") for number in range(200)) < 30
+    assert seconds(1000, "i-7") == seconds(1000, "i-7")
+
+
+def test_results_tell_when_each_step_began_and_what_it_waited_for(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+
+    def takes_five(context: Context) -> str:
+        context.clock.sleep(5)
+        return ""
+
+    steps = [Step(name="a", run=takes_five), Step(name="b", run=done, needs=("a",))]
+    results = run_steps(steps, node.context)
+    assert [(result.began, result.seconds, result.needs) for result in results] == [
+        (0, 5, ()),
+        (5, 0, ("a",)),
+    ]
+
+
 def test_which_node_runs_what(tmp_path: Path) -> None:
-    common = ["network", "packages", "before"]
-    people = ["home", "users", "ssh"]
+    common = ["network", "packages"]
+    people = ["home", "ssh"]
     ours = {
         "controller": ["slurm-conf", "accounting", "slurmctld"],
         "login": ["slurm-client"],
@@ -163,9 +353,9 @@ def test_which_node_runs_what(tmp_path: Path) -> None:
     }
     for group, slurm in ours.items():
         extension = bench(tmp_path / f"e-{group}", group=group, mode="extension")
-        assert steps_of(extension) == [*common, "mounts", *people, "after"]
+        assert steps_of(extension) == [*common, "mounts", *people]
         custom = bench(tmp_path / f"c-{group}", group=group)
-        assert steps_of(custom) == [*common, "mount", *people, *slurm, "after"]
+        assert steps_of(custom) == [*common, "mount", *people, *slurm]
 
 
 def report(tmp_path: Path, *results: StepResult) -> tuple[Run, list[str]]:

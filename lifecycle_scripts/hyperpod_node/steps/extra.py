@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NodeError, StepSkippedError
+from hyperpod_node.errors import NodeError
 
 # Objects in a bucket have no execute bit, so each kind is handed to its interpreter.
 INTERPRETERS = {".sh": "bash", ".py": "python3"}
@@ -28,11 +28,23 @@ def run_after(context: Context) -> str:
     return _run(context, "after.d")
 
 
-def _run(context: Context, name: str) -> str:
+def nothing_before(context: Context) -> str:
+    """Whether extra/before.d is empty."""
+    return "" if _scripts(context, "before.d") else "nothing in extra/before.d"
+
+
+def nothing_after(context: Context) -> str:
+    """Whether extra/after.d is empty."""
+    return "" if _scripts(context, "after.d") else "nothing in extra/after.d"
+
+
+def _scripts(context: Context, name: str) -> list[Path]:
     directory = context.directory / "extra" / name
-    scripts = sorted(path for path in directory.glob("*") if path.suffix in INTERPRETERS)
-    if not scripts:
-        raise StepSkippedError(f"nothing in extra/{name}")
+    return sorted(path for path in directory.glob("*") if path.suffix in INTERPRETERS)
+
+
+def _run(context: Context, name: str) -> str:
+    scripts = _scripts(context, name)
     really = context.root.is_machine or context.environment.get(RUN_ANYWAY) == "1"
     for script in scripts:
         _check_line_endings(script, name)

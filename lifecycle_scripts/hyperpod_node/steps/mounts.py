@@ -8,7 +8,7 @@ from hyperpod_node import live_mounts
 from hyperpod_node.clock import wait_for
 from hyperpod_node.config import Mount
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
+from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.resolving import resolve
 
 SERVICE_MOUNT_LIMIT_SECONDS = 300
@@ -35,7 +35,7 @@ WRITE = 'set -e; printf "%s" "$1" >"$2"; read -r back <"$2" || true; rm -f -- "$
 
 def mount_file_systems(context: Context) -> str:
     """Mount what is not mounted yet (custom and legacy mode), and check that it can be written to."""
-    for mount in _mounts(context):
+    for mount in context.node.mounts:
         if not live_mounts.is_live(context.root, mount):
             _mount(context, mount)
         _check(context, mount)
@@ -44,7 +44,7 @@ def mount_file_systems(context: Context) -> str:
 
 def verify_mounts(context: Context) -> str:
     """Wait for what the service mounts (extension mode), and check that it can be written to."""
-    for mount in _mounts(context):
+    for mount in context.node.mounts:
         wait_for(
             partial(_touch, context, mount),
             what=f"the service's mount of {mount.dns_name} at {mount.mount_path}",
@@ -57,10 +57,9 @@ def verify_mounts(context: Context) -> str:
     return _summary(context)
 
 
-def _mounts(context: Context) -> tuple[Mount, ...]:
-    if not context.node.mounts:
-        raise StepSkippedError("no file systems for this instance group")
-    return context.node.mounts
+def no_mounts(context: Context) -> str:
+    """Whether the group mounts nothing."""
+    return "" if context.node.mounts else "no file systems for this instance group"
 
 
 def _mount(context: Context, mount: Mount) -> None:

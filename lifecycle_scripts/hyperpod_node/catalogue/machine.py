@@ -1,0 +1,40 @@
+"""The machine itself: network, packages that stay as they are, file systems.
+
+A step's limit is more than its waits together, so that it is a wait that ends, and gives its reason.
+"""
+
+from hyperpod_node.catalogue.modes import OURS, PACKAGES, SERVICES
+from hyperpod_node.step import Step
+from hyperpod_node.steps import extra, mounts, network, packages
+
+STEPS = (
+    # Whatever really needs the network waits for its own names, so that this failing is only a hint.
+    Step(name="network", run=network.wait_for_network, required=False, time_limit_seconds=300),
+    # Before anything could be installed or upgraded (field report 102).
+    Step(name="packages", run=packages.hold_packages, uses=PACKAGES, time_limit_seconds=600),
+    Step(
+        name="before",
+        run=extra.run_before,
+        idle=extra.nothing_before,
+        needs=("packages",),
+        after=("network",),
+        time_limit_seconds=3600,
+    ),
+    Step(
+        name="mounts",
+        run=mounts.verify_mounts,
+        idle=mounts.no_mounts,
+        modes=SERVICES,
+        needs=("before",),
+        time_limit_seconds=900,
+    ),
+    Step(
+        name="mount",
+        run=mounts.mount_file_systems,
+        idle=mounts.no_mounts,
+        modes=OURS,
+        needs=("before",),
+        time_limit_seconds=900,
+        spread_seconds=30,
+    ),
+)
