@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hyperpod_cdk.spec import (
+    BatchSize,
     Cluster,
     EbsVolume,
     InstanceGroup,
@@ -13,6 +14,8 @@ from hyperpod_cdk.spec import (
     Mount,
     NodeProvisioningMode,
     NodeType,
+    ScheduledUpdateConfig,
+    UpdateDeploymentConfig,
 )
 
 # Where the service mounts when the request gives no path (API: ClusterFsx{Lustre,OpenZfs}Config)
@@ -150,6 +153,9 @@ def _instance_group(group: InstanceGroup, resources: GroupResources, *, legacy: 
         "OnStartDeepHealthChecks": list(group.on_start_deep_health_checks) or None,
         "TrainingPlanArn": group.training_plan_arn,
         "OverrideVpcConfig": override and override.as_request(),
+        "CapacityRequirements": group.capacity_requirements and {str(group.capacity_requirements): {}},
+        "NetworkInterface": group.network_interface and {"InterfaceType": group.network_interface},
+        "ScheduledUpdateConfig": _scheduled_update(group.scheduled_update_config),
         "ImageId": group.image_id,
         "ImageReleaseVersion": group.image_release_version,
     }
@@ -186,6 +192,35 @@ def _life_cycle_config(config: LifeCycleConfig | None) -> dict[str, Any] | None:
         "OnCreate": config.on_create,
         "OnInitComplete": config.on_init_complete,
     }
+
+
+def _scheduled_update(config: ScheduledUpdateConfig | None) -> dict[str, Any] | None:
+    if config is None:
+        return None
+    return {
+        "ScheduleExpression": config.schedule_expression,
+        "DeploymentConfig": _update_deployment(config.deployment_config),
+    }
+
+
+def _update_deployment(config: UpdateDeploymentConfig | None) -> dict[str, Any] | None:
+    if config is None:
+        return None
+    policy = config.rolling_update_policy
+    alarms = [{"AlarmName": name} for name in config.auto_rollback_alarm_names]
+    return {
+        "RollingUpdatePolicy": policy
+        and {
+            "MaximumBatchSize": _batch_size(policy.maximum_batch_size),
+            "RollbackMaximumBatchSize": _batch_size(policy.rollback_maximum_batch_size),
+        },
+        "WaitIntervalInSeconds": config.wait_interval_in_seconds,
+        "AutoRollbackConfiguration": alarms or None,
+    }
+
+
+def _batch_size(size: BatchSize | None) -> dict[str, Any] | None:
+    return None if size is None else {"Type": size.type, "Value": size.value}
 
 
 def _slurm(cluster: Cluster) -> dict[str, Any]:

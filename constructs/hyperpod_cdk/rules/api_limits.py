@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
@@ -26,10 +26,17 @@ _STRUCTURES: Mapping[type, str] = {
     s.AccountingDatabase: "ClusterAccountingDatabase",
     s.Mount: "ClusterFsxLustreConfig",
     s.ExistingFileSystem: "ClusterFsxLustreConfig",
+    s.ScheduledUpdateConfig: "ScheduledUpdateConfig",
+    s.UpdateDeploymentConfig: "DeploymentConfiguration",
+    s.BatchSize: "CapacitySizeConfig",
 }
 # fields with another name than their member, or whose structure is not the class's
-_FIELDS: Mapping[tuple[type, str], tuple[str, str]] = {
+_FIELDS: Mapping[tuple[type, str], tuple[str, str] | None] = {
+    # a mapping here, a list there: HP102 and HP103 look at them
+    (s.Cluster, "tags"): None,
     (s.InstanceGroup, "execution_role_arn"): ("sagemaker", "RoleArn"),
+    (s.InstanceGroup, "network_interface"): ("sagemaker", "ClusterInterfaceType"),
+    (s.UpdateDeploymentConfig, "auto_rollback_alarm_names"): ("sagemaker", "AutoRollbackAlarms"),
     (s.OverrideVpcConfig, "subnet_ids"): ("sagemaker", "Subnets"),
     (s.ExistingSubnet, "subnet_id"): ("sagemaker", "SubnetId"),
     (s.DataRepositoryAssociation, "data_repository_path"): ("fsx", "ArchivePath"),
@@ -49,6 +56,15 @@ _Fault = tuple[str, dict[str, Any]]
 
 # sets that grow, or that the spec has more members of than the API; other rules look at these
 _OPEN = ("ClusterInstanceType", "ClusterNodeProvisioningMode")
+# what stands for a shape; a structure stands for itself where the spec gives the name of its one member
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "string": ((str,), "text"),
+    "integer": ((int,), "a whole number"),
+    "boolean": ((bool,), "true or false"),
+    "list": ((list, tuple), "a list"),
+    "map": ((Mapping,), "a mapping"),
+    "structure": ((str,), "text"),
+}
 _IN_WORDS = {
     "[a-zA-Z0-9](-*[a-zA-Z0-9])*": "letters, digits and inner hyphens",
     "[0-9]+\\.[0-9]+\\.[0-9]+": "three numbers with dots, such as 1.2.3",
@@ -76,7 +92,7 @@ def api_limits(spec: s.HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 
 
 def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:
-    """Every field below a part of the spec that differs from its default."""
+    """Every field below a part of the spec that is given, or has to be."""
     if is_dataclass(part):
         for field in fields(part):
             value = getattr(part, field.name)
@@ -93,13 +109,16 @@ def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:
 
 
 def _is_default(value: Any, field: Field[Any]) -> bool:
-    return value is None or value == field.default or (field.default == () and not value)
+    if value is None:
+        return field.default is not MISSING
+    return bool(value == field.default) or (field.default == () and value in ((), []))
 
 
 @cache
 def _shape_of(cls: type, name: str) -> Shape | None:
     if (cls, name) in _FIELDS:
-        return shape(*_FIELDS[cls, name])
+        place = _FIELDS[cls, name]
+        return shape(*place) if place else None
     if cls not in _STRUCTURES:
         return None
     members = shape("sagemaker", _STRUCTURES[cls]).members
@@ -109,16 +128,35 @@ def _shape_of(cls: type, name: str) -> Shape | None:
 
 
 def _outside(value: Any, limits: Shape, path: str) -> Iterator[_Fault]:
-    if unresolved(value):
+    if unresolved(value) or is_dataclass(value):
         return
-    if limits.kind == "list" and isinstance(value, Sequence):
-        yield from _outside_range(len(value), limits, path, "items")
-        for index, item in enumerate(value):
-            yield from _outside(item, shape(limits.service, limits.item or ""), join(path, index))
-    elif limits.kind == "string" and isinstance(value, str):
+    kinds, in_words = _KINDS[limits.kind]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        message = "is missing" if value is None else "is of the wrong type"
+        yield path, {"message": message, "given": value, "allowed": in_words}
+    else:
+        yield from _outside_limits(value, limits, path)
+
+
+def _outside_limits(value: Any, limits: Shape, path: str) -> Iterator[_Fault]:
+    if limits.kind == "list":
+        yield from _wrong_list(value, limits, path)
+    elif limits.kind == "string":
         yield from _wrong_text(value, limits, path)
-    elif limits.kind == "integer" and isinstance(value, int):
+    elif limits.kind == "integer":
         yield from _outside_range(value, limits, path, "")
+    elif limits.kind == "structure" and value not in limits.members:
+        yield path, {"message": "is not known", "given": value, "allowed": ", ".join(limits.members)}
+
+
+def _wrong_list(values: Sequence[Any], limits: Shape, path: str) -> Iterator[_Fault]:
+    item_limits = shape(limits.service, limits.item or "")
+    if len(item_limits.members) == 1:
+        # an item of one member is given by that member
+        item_limits = shape(limits.service, *item_limits.members.values())
+    yield from _outside_range(len(values), limits, path, "items")
+    for index, item in enumerate(values):
+        yield from _outside(item, item_limits, join(path, index))
 
 
 def _outside_range(number: int, limits: Shape, path: str, unit: str) -> Iterator[_Fault]:
@@ -139,7 +177,7 @@ def _wrong_text(text: str, limits: Shape, path: str) -> Iterator[_Fault]:
         return
     low, high = limits.minimum or 0, limits.maximum
     wanted = limits.pattern
-    if wanted and text and not wanted.fullmatch(text):
+    if wanted and not wanted.fullmatch(text) and (text or not low):
         allowed = _IN_WORDS.get(wanted.pattern, f"text that matches {wanted.pattern}")
         message = "has characters or a form that is not allowed"
         yield path, {"message": message, "given": text, "allowed": allowed, "nearest": _mended(text, wanted)}

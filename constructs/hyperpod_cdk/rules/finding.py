@@ -1,9 +1,21 @@
 """Findings: what is wrong, where, and what to do about it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
+
+
+_PART = re.compile(
+    r"""
+    (cluster\.instance_groups | lifecycle\.users)\[\d+\]
+    | storage(\.[\w-]+ | \["(\\.|[^"\\])*"\])
+    | \w*
+    """,
+    re.VERBOSE,
+)
 
 
 class Severity(StrEnum):
@@ -25,6 +37,9 @@ class Position:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+_NOWHERE = Position(file="", line=0, column=0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """One fault, or one doubt, about one value.
@@ -32,7 +47,8 @@ class Finding:
     ``code`` is stable (``HP301``). ``path`` names the value in the user's terms, such as
     ``cluster.instance_groups[2].instance_type``; empty: the whole. ``given`` is the value found there, None
     when nothing is. ``allowed`` says in words what may stand there, ``nearest`` which valid values come
-    closest. ``position`` is known only when the spec came from a file.
+    closest. ``instance_group`` is the name of the group that the path is in, None outside of groups.
+    ``position`` is known only when the spec came from a file.
     """
 
     code: str
@@ -43,7 +59,14 @@ class Finding:
     given: Any = None
     allowed: str | None = None
     nearest: Sequence[Any] = ()
+    instance_group: str | None = None
     position: Position | None = None
+
+    @property
+    def part(self) -> str:
+        """The part of the spec that it is about: a group, a file system, a user, else the section."""
+        found = _PART.match(self.path)
+        return found[0] if found else ""
 
     def at(self, position: Position | None) -> "Finding":
         """The same finding at a position."""
@@ -56,6 +79,7 @@ class Finding:
             "code": self.code,
             "severity": str(self.severity),
             "path": self.path,
+            "instance_group": self.instance_group,
             "message": self.message,
             "given": self.given if isinstance(self.given, str | int | float | None) else str(self.given),
             "allowed": self.allowed,
@@ -69,7 +93,8 @@ class Finding:
     def __str__(self) -> str:
         """Two to four lines: where, what, given and allowed, what to do."""
         where = f"{self.position}: " if self.position else ""
-        head = f"{where}{self.severity} {self.code} {self.path}".rstrip()
+        group = f" (group {self.instance_group})" if self.instance_group else ""
+        head = f"{where}{self.severity} {self.code} {self.path}".rstrip() + group
         given = "" if self.given is None else f", got {_shown(self.given)}"
         lines = [head, f"    {self.message}{given}"]
         if self.allowed:
@@ -82,6 +107,22 @@ class Finding:
 def errors(findings: Iterable[Finding]) -> list[Finding]:
     """The findings that fail synth."""
     return [finding for finding in findings if finding.severity is Severity.ERROR]
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Errors before warnings; among each in the order of the file, else by part and path."""
+    return sorted(findings, key=_order)
+
+
+def by_part(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
+    """Findings in order, those about one part of the spec together under the part's path."""
+    return [(part, list(group)) for part, group in groupby(ordered(findings), key=lambda one: one.part)]
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    position = finding.position or _NOWHERE
+    numbered = [int(one) if one.isdigit() else one for one in re.split(r"(\d+)", finding.path)]
+    return finding.severity is not Severity.ERROR, finding.position is None, position, numbered, finding.code
 
 
 def _shown(value: Any) -> str:

@@ -3,8 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hyperpod_cdk.spec.kinds import DeepHealthCheck, LifecycleMode, NodeType
+from hyperpod_cdk.spec.kinds import (
+    CapacityType,
+    DeepHealthCheck,
+    LifecycleMode,
+    NetworkInterfaceType,
+    NodeType,
+)
 from hyperpod_cdk.spec.network import OverrideVpcConfig
+from hyperpod_cdk.spec.scheduled_update import ScheduledUpdateConfig
 from hyperpod_cdk.spec.storage import EbsVolume, Mount
 
 
@@ -57,6 +64,12 @@ class InstanceGroup:
     """Reserved capacity; not on the controller."""
     on_start_deep_health_checks: Sequence[DeepHealthCheck] = ()
     """Checks before the first job; none by default."""
+    capacity_requirements: CapacityType | None = None
+    """Spot needs Continuous provisioning; fixed for the group's life. Default: on demand."""
+    network_interface: NetworkInterfaceType | None = None
+    """Types with EFA only. Default: the service's."""
+    scheduled_update_config: ScheduledUpdateConfig | None = None
+    """Default: software is updated by hand only."""
     image_id: str | None = None
     """Custom AMI, ``ami-…``; excludes ``image_release_version``."""
     image_release_version: str | None = None

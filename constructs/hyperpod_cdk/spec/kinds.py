@@ -46,6 +46,27 @@ class DeepHealthCheck(StrEnum):
     MULTI_NODE_TRAINING_VALIDATION = "MultiNodeTrainingValidation"
 
 
+class CapacityType(StrEnum):
+    """How nodes are bought: at the current price and taken back at will, or by the hour."""
+
+    SPOT = "Spot"
+    ON_DEMAND = "OnDemand"
+
+
+class NetworkInterfaceType(StrEnum):
+    """What a node's further network interfaces carry: EFA and IP, or EFA alone."""
+
+    EFA = "efa"
+    EFA_ONLY = "efa-only"
+
+
+class BatchSizeType(StrEnum):
+    """What a batch of nodes is counted in."""
+
+    INSTANCE_COUNT = "INSTANCE_COUNT"
+    CAPACITY_PERCENTAGE = "CAPACITY_PERCENTAGE"
+
+
 class LifecycleMode(StrEnum):
     """Who sets a node up.
 
@@ -168,3 +189,77 @@ class Wait(StrEnum):
     ACCEPTED = "accepted"
     IN_SERVICE = "in-service"
     MINIMUM_COUNTS = "minimum-counts"
+
+
+class AccountingEnforce(StrEnum):
+    """What a job must satisfy to be taken (slurm.conf: AccountingStorageEnforce)."""
+
+    ASSOCIATIONS = "associations"
+    LIMITS = "limits"
+    QOS = "qos"
+    SAFE = "safe"
+
+
+class AdminLevel(StrEnum):
+    """What a user may change in the accounting database."""
+
+    NONE = "None"
+    OPERATOR = "Operator"
+    ADMINISTRATOR = "Administrator"
+
+
+class PreemptMode(StrEnum):
+    """What happens to a job that gives way to another."""
+
+    CANCEL = "cancel"
+    REQUEUE = "requeue"
+
+
+class QosFlag(StrEnum):
+    """Flags of a quality of service (sacctmgr(1))."""
+
+    DENY_ON_LIMIT = "DenyOnLimit"
+    ENFORCE_USAGE_THRESHOLD = "EnforceUsageThreshold"
+    NO_DECAY = "NoDecay"
+    NO_RESERVE = "NoReserve"
+    OVER_PART_QOS = "OverPartQOS"
+    PARTITION_MAX_NODES = "PartitionMaxNodes"
+    PARTITION_MIN_NODES = "PartitionMinNodes"
+    PARTITION_TIME_LIMIT = "PartitionTimeLimit"
+    REQUIRES_RESERVATION = "RequiresReservation"
+
+
+class UsageReset(StrEnum):
+    """When past use is wiped (slurm.conf: PriorityUsageResetPeriod)."""
+
+    NONE = "NONE"
+    DAILY = "DAILY"
+    WEEKLY = "WEEKLY"
+    MONTHLY = "MONTHLY"
+    QUARTERLY = "QUARTERLY"
+    YEARLY = "YEARLY"
+
+
+class UnlistedAccounts(StrEnum):
+    """What happens to what is in the accounting database but not declared.
+
+    ``KEEP``: it is told, and left as it is. ``CLOSE``: it takes no new job; its history stays.
+    """
+
+    KEEP = "keep"
+    CLOSE = "close"
+
+
+class LdapSchema(StrEnum):
+    """How a directory describes people (sssd-ldap(5): ldap_schema)."""
+
+    RFC2307 = "rfc2307"
+    RFC2307BIS = "rfc2307bis"
+    AD = "AD"
+
+
+class StepPosition(StrEnum):
+    """Where a step of your own stands: before everything that is set up here, or after it."""
+
+    BEFORE = "before"
+    AFTER = "after"

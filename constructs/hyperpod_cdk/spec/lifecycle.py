@@ -1,9 +1,19 @@
 """What runs on the nodes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from hyperpod_cdk.spec.accounting import Accounting
 from hyperpod_cdk.spec.kinds import LifecycleMode, RemovalPolicy
+from hyperpod_cdk.spec.monitoring import Monitoring
+from hyperpod_cdk.spec.software import (
+    BucketMount,
+    Containers,
+    Directory,
+    Downloads,
+    LogRotation,
+    OwnStep,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,3 +45,15 @@ class Lifecycle:
     Relative to the YAML file."""
     bucket_removal_policy: RemovalPolicy = RemovalPolicy.RETAIN
     """Default: the bucket outlives the stack."""
+    accounting: Accounting | None = None
+    """Accounts, shares and limits of Slurm. Default: jobs are recorded, and nobody is limited."""
+    containers: Containers | None = field(default_factory=Containers)
+    directory: Directory | None = None
+    """Default: the users listed here alone."""
+    bucket_mounts: Sequence[BucketMount] = ()
+    log_rotation: LogRotation | None = field(default_factory=LogRotation)
+    monitoring: Monitoring | None = None
+    """Default: none beside the service's own metrics."""
+    downloads: Downloads = field(default_factory=Downloads)
+    steps: Sequence[OwnStep] = ()
+    """Scripts of your own, in their order."""

@@ -1,6 +1,6 @@
 """The whole of what a user asks for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hyperpod_cdk.spec.cluster import Cluster
@@ -31,3 +31,5 @@ class HyperPodSpec:
     tags: Mapping[str, str] = field(default_factory=dict)
     """On every resource of the stack that takes tags, the cluster included."""
     termination_protection: bool = False
+    acknowledge: Sequence[str] = ()
+    """Codes of warnings that you have read and need not see again, such as HP223. Errors can not be."""

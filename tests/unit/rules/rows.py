@@ -28,6 +28,7 @@ from typing import Any
 
 from hyperpod_cdk.rules.rule import Check
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.spec import HyperPodSpec
 from tests.unit.rules.specs import changed, full_path
 
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -92,7 +93,7 @@ def boundaries(table: Sequence[Row]) -> list[tuple[Row, Row]]:
     ]
 
 
-def weighs_a_size(check: Check, table: Sequence[Row]) -> bool:
+def weighs_a_size(check: Check[HyperPodSpec], table: Sequence[Row]) -> bool:
     """Whether a rule compares by order, or is shown to mind a number."""
     numbers = (value for row in table if row.invalid for value in row.changes.values())
     assert isinstance(check.find, FunctionType)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
-from hyperpod_cdk.rules import RULES, check
+from hyperpod_cdk.rules.registry import CHECKS
 from hyperpod_cdk.spec import (
     Cluster,
     HyperPodSpec,
@@ -85,9 +85,9 @@ def changed(changes: Mapping[str, Any], spec: HyperPodSpec = BASE) -> HyperPodSp
 
 
 def findings(spec: HyperPodSpec, code: str) -> list[str]:
-    """Paths that a rule complains of."""
-    assert code in RULES
-    return [finding.path for finding in check(spec) if finding.code == code]
+    """Paths that a rule complains of, in its own order."""
+    (one,) = (check for check in CHECKS if check.rule.code == code)
+    return [finding.path for finding in one(spec)]
 
 
 def _set(part: Any, steps: Sequence[str], value: Any) -> Any:

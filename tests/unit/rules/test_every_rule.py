@@ -16,6 +16,7 @@ from hyperpod_cdk.rules.form import FORM
 from hyperpod_cdk.rules.paths import join, parent
 from hyperpod_cdk.rules.registry import CHECKS
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
 from hyperpod_cdk.spec import (
     DataRepositoryAssociation,
     EbsVolume,
@@ -104,13 +105,14 @@ def test_tokens_of_aws_cdk_are_recognised() -> None:
 
 
 def test_codes_are_unique() -> None:
-    codes = [rule.code for rule in FORM] + [one.rule.code for one in CHECKS]
+    rules = (*FORM, *(one.rule for one in CHECKS), *(one.rule for one in JOB_CHECKS))
+    codes = [rule.code for rule in rules]
     assert len(codes) == len(set(codes)) == len(RULES)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_each_rule_says_what_why_and_how(rule: Any) -> None:
-    assert re.fullmatch(r"HP[0-4]\d\d", rule.code)
+    assert re.fullmatch(r"HP[0-6]\d\d", rule.code)
     for text in (rule.title, rule.why, rule.fix, rule.source):
         assert text == text.strip()
         assert text

@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_cdk.rules.registry import CHECKS
 from hyperpod_cdk.rules.rule import Check
-from hyperpod_cdk.spec import EbsVolume
+from hyperpod_cdk.spec import EbsVolume, HyperPodSpec
 from tests.unit.rules.rows import adjacent, boundaries, rows, token_rows, weighs_a_size
 
 # codes that weigh no size although they look as if they did, each with its reason
@@ -20,16 +20,16 @@ UNSIZED = {
 class TestEveryRule:
     """One run for each registered rule."""
 
-    def test_has_a_valid_row(self, check: Check) -> None:
+    def test_has_a_valid_row(self, check: Check[HyperPodSpec]) -> None:
         assert [row for row in rows()[check.rule.code] if row.valid]
 
-    def test_has_an_invalid_row(self, check: Check) -> None:
+    def test_has_an_invalid_row(self, check: Check[HyperPodSpec]) -> None:
         assert [row for row in rows()[check.rule.code] if row.invalid]
 
-    def test_has_a_token_row(self, check: Check) -> None:
+    def test_has_a_token_row(self, check: Check[HyperPodSpec]) -> None:
         assert token_rows(rows()[check.rule.code])
 
-    def test_has_a_boundary_if_it_weighs_a_size(self, check: Check) -> None:
+    def test_has_a_boundary_if_it_weighs_a_size(self, check: Check[HyperPodSpec]) -> None:
         table = rows()[check.rule.code]
         assert boundaries(table) or not weighs_a_size(check, table) or check.rule.code in UNSIZED
 
