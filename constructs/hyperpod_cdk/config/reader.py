@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from hyperpod_cdk.config.document import Document, parse
 from hyperpod_cdk.config.faults import finding
-from hyperpod_cdk.rules.finding import Finding, Position
+from hyperpod_cdk.rules.finding import Finding, Position, ordered
 from hyperpod_cdk.rules.form import BAD_YAML, WRONG_TYPE
 from hyperpod_cdk.spec import HyperPodSpec
 
@@ -20,7 +20,7 @@ class ConfigError(ValueError):
     """The file can not be read as a spec; ``findings`` holds every fault, by position."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
-        self.findings = tuple(sorted(findings, key=_order))
+        self.findings = tuple(ordered(findings))
         super().__init__("\n".join(map(str, self.findings)))
 
 
@@ -32,8 +32,8 @@ class Config:
     document: Document
 
     def placed(self, findings: Sequence[Finding]) -> list[Finding]:
-        """Findings about the spec, each with its position in the file, in the file's order."""
-        return sorted((one.at(self.document.position(one.path)) for one in findings), key=_order)
+        """Findings about the spec, each with its position in the file: errors first, in the file's order."""
+        return ordered(one.at(self.document.position(one.path)) for one in findings)
 
 
 def load(path: str | Path) -> HyperPodSpec:
@@ -58,9 +58,19 @@ def read(path: str | Path) -> Config:
         raise ConfigError([_unreadable(path, error.strerror or "can not be opened")]) from None
     except UnicodeDecodeError:
         raise ConfigError([_unreadable(path, "is not UTF-8 text")]) from None
-    document = parse(text, file=str(path))
+    return read_text(text, file=path)
+
+
+def read_text(text: str, *, file: str | Path) -> Config:
+    """As :func:`read`, of a text that is no file yet.
+
+    Args:
+        text: YAML.
+        file: what it is called in findings; its folder is where paths begin.
+    """
+    document = parse(text, file=str(file))
     spec = _spec(document)
-    return Config(spec=_placed_at(path, spec), document=document)
+    return Config(spec=_placed_at(Path(file), spec), document=document)
 
 
 @cache
@@ -105,7 +115,3 @@ def _stack_name(stem: str) -> str:
 def _unreadable(path: Path, reason: str) -> Finding:
     position = Position(file=str(path), line=1, column=1)
     return BAD_YAML.finding("", reason.lower(), fix="name a YAML file that can be read", position=position)
-
-
-def _order(found: Finding) -> tuple[bool, Position | None, str]:
-    return found.position is None, found.position, found.code

@@ -1,0 +1,23 @@
+"""``hyperpod-cdk rehearse``: a deployment that costs nothing."""
+
+from typing import Annotated
+
+import typer
+
+
+def command(
+    config: Annotated[str, typer.Argument(metavar="FILE", help="YAML file of a cluster.")],
+    *,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the embedded AWS running.")] = False,
+    fault: Annotated[
+        str | None,
+        typer.Option(
+            help="Make something go wrong: capacity, conflict, foreign-cluster, lifecycle, rollback.",
+            metavar="FAULT",
+        ),
+    ] = None,
+) -> int:
+    """Deploy to an embedded AWS on this machine, change, and destroy."""
+    from hyperpod_cdk.rehearsal import rehearse
+
+    return rehearse(config, keep=keep, fault=fault)

@@ -1,0 +1,1 @@
+"""Findings as people, programs and code hosts read them."""

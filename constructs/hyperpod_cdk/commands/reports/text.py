@@ -1,0 +1,42 @@
+"""Findings for people."""
+
+from collections.abc import Iterator, Sequence
+
+from hyperpod_cdk.commands.output import Line
+from hyperpod_cdk.commands.reports.report import FileReport
+from hyperpod_cdk.rules.finding import Finding, Severity, by_part
+
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow"}
+
+
+def text_lines(reports: Sequence[FileReport]) -> Iterator[Line]:
+    """Every finding under a heading for what it is about, then one line a file with the counts.
+
+    A finding begins with ``file:line:column: severity code path``, which editors and CI systems recognise.
+    """
+    for report in reports:
+        for part, findings in by_part(report.findings):
+            name = findings[0].instance_group
+            yield [(f"instance group {name}" if name else part or "the file", "bold")]
+            for finding in findings:
+                yield from _finding(finding)
+            yield []
+    for report in reports:
+        yield [(f"{report.file}: ", ""), _counts(report)]
+
+
+def _finding(finding: Finding) -> Iterator[Line]:
+    head, *details = str(finding).splitlines()
+    place, told, rest = head.partition(f"{finding.severity} {finding.code}")
+    yield [(place, "dim"), (told, _STYLES[finding.severity]), (rest, "")]
+    for detail in details:
+        yield [(detail, "green" if detail.startswith("    fix: ") else "")]
+
+
+def _counts(report: FileReport) -> tuple[str, str]:
+    counts = {one: sum(finding.severity is one for finding in report.findings) for one in Severity}
+    told = [f"{count} {name}{'s'[: count != 1]}" for name, count in counts.items() if count]
+    if report.acknowledged:
+        told.append(f"{len(report.acknowledged)} acknowledged")
+    style = next((_STYLES[one] for one in Severity if counts[one]), "bold green")
+    return ", ".join(told if report.findings else ["ok", *told]), style

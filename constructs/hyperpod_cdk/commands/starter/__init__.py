@@ -1,0 +1,1 @@
+"""A first configuration: questions, answers, and the YAML made of them."""

@@ -1,0 +1,115 @@
+"""``hyperpod-cdk validate``: every finding about configurations, without an AWS account."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hyperpod_cdk.commands.exits import FOUND, OK, WRONG_INPUT, CommandError
+from hyperpod_cdk.commands.known import known_rules, unknown
+from hyperpod_cdk.commands.output import printer
+from hyperpod_cdk.commands.reports.report import FileReport
+
+if TYPE_CHECKING:
+    from hyperpod_cdk.rules import Finding
+
+STANDARD_INPUT = "-"
+"""Instead of a file's name."""
+
+
+class Format(StrEnum):
+    """How findings are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
+def command(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="YAML files of clusters; - is standard input.")
+    ],
+    *,
+    format: Annotated[
+        Format, typer.Option(help="text for people, json for programs, sarif for code hosts.")
+    ] = Format.TEXT,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    acknowledge: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Do not tell this warning; may stand several times."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings, too.")] = False,
+) -> int:
+    """Check configurations, with no AWS account.
+
+    Errors come before warnings, each with its line, what is allowed and what to do. Warnings can be
+    acknowledged here, or in the file under `acknowledge`.
+    """
+    codes = _codes(acknowledge or ())
+    reports, code = [], OK
+    for file in files:
+        report, readable = _validated(file, codes)
+        reports.append(report)
+        code = max(code, _code(report, strict=strict) if readable else WRONG_INPUT)
+    _write(reports, Format.JSON if as_json else format)
+    return code
+
+
+def _codes(given: Sequence[str]) -> frozenset[str]:
+    """The codes that are acknowledged, upper case."""
+    from hyperpod_cdk.rules import Severity
+
+    codes = frozenset(code.strip().upper() for one in given for code in one.split(","))
+    known = known_rules()
+    for code in sorted(codes):
+        if code not in known:
+            raise CommandError(f"--acknowledge: {unknown(code, known)}")
+        if known[code].severity is Severity.ERROR:
+            raise CommandError(
+                f"--acknowledge: {code} is an error, and errors can not be acknowledged: mend it"
+            )
+    return codes
+
+
+def _validated(file: str, codes: frozenset[str]) -> tuple[FileReport, bool]:
+    """What was found in a file, and whether it could be read."""
+    from hyperpod_cdk.config import ConfigError, read, read_text
+    from hyperpod_cdk.rules import check
+
+    try:
+        config = read_text(sys.stdin.read(), file="<stdin>") if file == STANDARD_INPUT else read(file)
+    except ConfigError as error:
+        return FileReport(file=file, findings=error.findings), False
+    told = check(config.spec, acknowledged=codes)
+    silent: list[Finding] = []
+    if codes or config.spec.acknowledge:
+        acknowledged = {*codes, *config.spec.acknowledge}
+        every = check(replace(config.spec, acknowledge=()))
+        silent = [one for one in every if one.code in acknowledged and one not in told]
+    return FileReport(file=file, findings=config.placed(told), acknowledged=config.placed(silent)), True
+
+
+def _code(report: FileReport, *, strict: bool) -> int:
+    from hyperpod_cdk.rules import errors
+
+    return FOUND if errors(report.findings) or (strict and report.findings) else OK
+
+
+def _write(reports: Sequence[FileReport], format: Format) -> None:
+    if format is Format.TEXT:
+        from hyperpod_cdk.commands.reports.text import text_lines
+
+        printer()(text_lines(reports))
+    elif format is Format.JSON:
+        from hyperpod_cdk.commands.reports.machine import json_report
+
+        print(json.dumps(json_report(reports), indent=2))
+    else:
+        from hyperpod_cdk.commands.reports.sarif import sarif
+
+        print(json.dumps(sarif(reports, known_rules(), folder=Path.cwd()), indent=2))
