@@ -1,0 +1,215 @@
+"""HP93x: whether the nodes are to be had."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hyperpod_cdk.preflight import apis, places
+from hyperpod_cdk.preflight.calls import Call
+from hyperpod_cdk.preflight.check import Check, Unchecked
+from hyperpod_cdk.preflight.look import Look
+from hyperpod_cdk.preflight.places import Placement
+from hyperpod_cdk.preflight.wanted import live_instances
+from hyperpod_cdk.rules import Finding, Rule, Severity
+from hyperpod_cdk.rules.look import group_zone, groups
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.sources import GUIDE
+from hyperpod_cdk.spec import HyperPodSpec
+
+_PLANS = f"{GUIDE}training-plan-utilization-for-hyperpod.html"
+
+
+def zones_of(look: Look, placement: Placement) -> set[str]:
+    """Ids of the zones in which a group's nodes may come up; empty where that can not be told."""
+    if placement.subnet_ids:
+        known = look.subnets()
+        return {known[one]["AvailabilityZoneId"] for one in placement.subnet_ids if one in known}
+    zone = group_zone(look.spec, placement.group)
+    return {zone} if zone and not unresolved(zone) else set()
+
+
+# -- offerings -----------------------------------------------------------------------------------------
+
+
+def _ec2_name(instance_type: str) -> str:
+    return instance_type.removeprefix("ml.")
+
+
+def _offerings_call(look: Look) -> Call:
+    names = {_ec2_name(group.instance_type) for _, group in groups(look.spec)}
+    return apis.DESCRIBE_OFFERINGS(
+        LocationType="availability-zone-id",
+        Filters=[{"Name": "instance-type", "Values": sorted(names)}],
+    )
+
+
+def _offered(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
+    answer = look.aws.answer(_offerings_call(look))
+    offered = {(one["InstanceType"], one["Location"]) for one in answer}
+    for placement in places.placements(look.spec):
+        name = _ec2_name(placement.group.instance_type)
+        zones = zones_of(look, placement)
+        if not zones or unresolved(name) or any((name, zone) in offered for zone in zones):
+            continue
+        elsewhere = sorted(zone for offer, zone in offered if offer == name)
+        yield rule.finding(
+            f"{placement.path}.instance_type",
+            f"is not offered in {', '.join(sorted(zones))}",
+            given=placement.group.instance_type,
+            allowed=f"in {look.aws.region} it is in {', '.join(elsewhere) or 'no zone'}",
+        )
+
+
+# -- training plans ------------------------------------------------------------------------------------
+
+
+def _plan_call(arn: str) -> Call:
+    return apis.DESCRIBE_TRAINING_PLAN(TrainingPlanName=arn.rpartition("/")[2])
+
+
+def _plan_calls(look: Look) -> list[Call]:
+    return [_plan_call(arn) for _, arn in places.training_plans(look.spec)]
+
+
+def _plans_fit(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
+    for path, arn in places.training_plans(look.spec):
+        plan = look.ask(_plan_call(arn), absent=["ResourceNotFound"])
+        if plan is None or plan["TrainingPlanArn"] != arn:
+            yield rule.finding(path, f"is no training plan of this account in {look.aws.region}", given=arn)
+            continue
+        yield from _state(rule, path, plan)
+        yield from _counts(look, rule, path, plan)
+        for placement in places.placements(look.spec):
+            if placement.group.training_plan_arn == arn:
+                yield from _blocks(look, rule, placement, plan)
+
+
+def _state(rule: Rule, path: str, plan: dict[str, Any]) -> Iterator[Finding]:
+    if plan["Status"] not in ("Active", "Scheduled"):
+        yield rule.finding(
+            path, f"is {plan['Status']}", given=plan["TrainingPlanName"], allowed="Active or Scheduled"
+        )
+    targets = plan.get("TargetResources", ["hyperpod-cluster"])
+    if "hyperpod-cluster" not in targets:
+        yield rule.finding(path, f"is bought for {', '.join(targets)}", allowed="a plan for hyperpod-cluster")
+
+
+def _counts(look: Look, rule: Rule, path: str, plan: dict[str, Any]) -> Iterator[Finding]:
+    arn = plan["TrainingPlanArn"]
+    wanted = sum(
+        group.instance_count
+        for _, group in groups(look.spec)
+        if group.training_plan_arn == arn and not unresolved(group.instance_count)
+    )
+    free = plan.get("AvailableInstanceCount", plan.get("TotalInstanceCount", wanted))
+    if plan["Status"] != "Active":
+        free = plan.get("TotalInstanceCount", free)
+    if wanted > free:
+        # nodes of the stack's own cluster are in use, and stay
+        free += _own(look, arn)
+    if wanted > free:
+        yield rule.finding(path, "has too few instances", given=wanted, allowed=f"at most {free}")
+
+
+def _own(look: Look, arn: str) -> int:
+    mine = [
+        {
+            "InstanceGroups": [
+                group for group in cluster["InstanceGroups"] if group.get("TrainingPlanArn") == arn
+            ]
+        }
+        for cluster in look.own_clusters()
+    ]
+    return live_instances(mine).total()
+
+
+def _blocks(look: Look, rule: Rule, placement: Placement, plan: dict[str, Any]) -> Iterator[Finding]:
+    blocks = plan.get("ReservedCapacitySummaries", [])
+    wanted = placement.group.instance_type
+    fitting = [one for one in blocks if one["InstanceType"] == wanted]
+    if not fitting:
+        yield rule.finding(
+            f"{placement.path}.instance_type",
+            "is not the training plan's",
+            given=wanted,
+            allowed=", ".join(sorted({one["InstanceType"] for one in blocks})) or "none",
+        )
+        return
+    zones, reserved = zones_of(look, placement), _zone_ids(look, fitting)
+    if zones and reserved and not zones & reserved:
+        yield rule.finding(
+            placement.path,
+            f"is in {', '.join(sorted(zones))}, and the training plan in {', '.join(sorted(reserved))}",
+        )
+
+
+def _zone_ids(look: Look, blocks: list[dict[str, Any]]) -> set[str]:
+    ids = {one.get("AvailabilityZoneId") for one in blocks}
+    if None in ids:
+        names = {one["ZoneName"]: one["ZoneId"] for one in look.aws.answer(apis.DESCRIBE_ZONES())}
+        ids |= {names.get(one.get("AvailabilityZone", "")) for one in blocks}
+    return {one for one in ids if one}
+
+
+def _begun(look: Look, rule: Rule) -> Iterator[Finding]:
+    for path, arn in places.training_plans(look.spec):
+        plan = look.ask(_plan_call(arn), absent=["ResourceNotFound"])
+        if plan and plan["Status"] == "Scheduled":
+            yield rule.finding(
+                path, f"begins on {plan.get('StartTime', 'a later day')}", given=plan["TrainingPlanName"]
+            )
+
+
+def _has_plans(spec: HyperPodSpec) -> bool:
+    return bool(places.training_plans(spec))
+
+
+CHECKS = (
+    Check(
+        name="offerings",
+        rule=Rule(
+            code="HP930",
+            title="an instance type that its zone does not have",
+            why="the nodes never come up: the service finds no capacity, after minutes to hours",
+            fix="choose a zone that offers the type, or another type",
+            source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html",
+        ),
+        apis=(apis.DESCRIBE_OFFERINGS, apis.DESCRIBE_SUBNETS),
+        asks=lambda look: [
+            _offerings_call(look),
+            *([look.subnets_call()] if places.subnets(look.spec) else []),
+        ],
+        find=_offered,
+    ),
+    Check(
+        name="training-plan",
+        rule=Rule(
+            code="HP931",
+            title="a training plan that does not fit",
+            why="the group gets none of the capacity that is paid for",
+            fix="use a plan for HyperPod clusters of the group's instance type, count and zone",
+            source=_PLANS,
+        ),
+        apis=(
+            *(apis.DESCRIBE_TRAINING_PLAN, apis.DESCRIBE_SUBNETS, apis.DESCRIBE_ZONES),
+            *(apis.LIST_CLUSTERS, apis.DESCRIBE_CLUSTER, apis.LIST_STACK_RESOURCES),
+        ),
+        asks=_plan_calls,
+        needed=_has_plans,
+        find=_plans_fit,
+    ),
+    Check(
+        name="training-plan-begun",
+        rule=Rule(
+            code="HP932",
+            title="a training plan that has not begun",
+            why="its nodes come up when it begins, and a deployment that waits for them may time out",
+            fix="deploy later, or let the deployment not wait for these nodes",
+            source=_PLANS,
+            severity=Severity.WARNING,
+        ),
+        apis=(apis.DESCRIBE_TRAINING_PLAN,),
+        asks=_plan_calls,
+        needed=_has_plans,
+        find=_begun,
+    ),
+)

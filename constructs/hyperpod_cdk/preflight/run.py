@@ -1,0 +1,70 @@
+"""A preflight: every check at once."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Thread
+from typing import Any
+
+from hyperpod_cdk.preflight.aws import Aws
+from hyperpod_cdk.preflight.calls import Api, RefusedError, UnansweredError
+from hyperpod_cdk.preflight.check import Check, Result, result_of
+from hyperpod_cdk.preflight.look import Look
+from hyperpod_cdk.preflight.registry import CHECKS
+from hyperpod_cdk.preflight.report import Report
+from hyperpod_cdk.spec import HyperPodSpec
+
+WHO_ASKS = Api(client="sts", operation="get_caller_identity", action="sts:GetCallerIdentity")
+"""Needs no permission, and can not be denied."""
+
+
+def run(spec: HyperPodSpec, aws: Aws, *, checks: Sequence[Check] = CHECKS) -> Report:
+    """Look whether an account has what a spec needs; changes nothing there.
+
+    Args:
+        spec: what a user asks for; it should break no rule.
+        aws: the account and Region.
+        checks: which. Default: all.
+
+    Returns:
+        The results; what could not be checked is one of them, never an error.
+    """
+    start = time.perf_counter()
+    look = Look(spec=spec, aws=aws)
+    needed = [check for check in checks if check.needed(spec)]
+    aws.start(WHO_ASKS())
+    for check in needed:
+        _begin(check, look)
+    futures = [_in_background(check, look) for check in needed]
+    results = [future.result() for future in futures]
+    caller = _caller(aws)
+    return Report(
+        region=aws.region,
+        account=caller.get("Account"),
+        caller=caller.get("Arn"),
+        results=results,
+        left_out=[check for check in checks if not check.needed(spec)],
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _begin(check: Check, look: Look) -> None:
+    # a spec too odd for its calls to be told in advance: the check itself says so
+    with suppress(Exception):
+        for call in check.asks(look):
+            look.aws.start(call)
+
+
+def _in_background(check: Check, look: Look) -> "Future[Result]":
+    future: Future[Result] = Future()
+    Thread(target=lambda: future.set_result(result_of(check, look)), name=check.name, daemon=True).start()
+    return future
+
+
+def _caller(aws: Aws) -> dict[str, Any]:
+    try:
+        caller: dict[str, Any] = aws.answer(WHO_ASKS())
+    except (UnansweredError, RefusedError):
+        return {}
+    return caller

@@ -1,0 +1,75 @@
+"""Quotas that a cluster meets, by name.
+
+A quota's code is only where it is looked for first: preflight believes a code whose quota has the name, and
+goes through all quotas of the service otherwise, since AWS documents few of the codes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
+"""Which quotas to look at before a cluster is made, 2026-10."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quota:
+    """A quota of Service Quotas; ``code`` is None where no source was found."""
+
+    service: str
+    name: str
+    code: str | None = None
+
+    def is_named(self, name: str) -> bool:
+        """Whether a quota's name is this one's; the case and the spaces do not count."""
+        return name.casefold().split() == self.name.casefold().split()
+
+
+# https://docs.aws.amazon.com/general/latest/gr/sagemaker.html, 2026-10; the code of the second is unofficial
+INSTANCES_PER_CLUSTER = Quota(
+    service="sagemaker",
+    name="Maximum number instances allowed per SageMaker HyperPod cluster",
+    code="L-2CE978FC",
+)
+INSTANCES_OF_ALL_CLUSTERS = Quota(
+    service="sagemaker",
+    name="Total number of instances allowed across SageMaker HyperPod clusters",
+    code="L-3308CCC7",
+)
+VOLUME_SIZE = Quota(
+    service="sagemaker",
+    name="Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance",
+    code="L-E13DF72A",
+)
+# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html, 2026-10
+VPCS = Quota(service="vpc", name="VPCs per Region", code="L-F678F1CE")
+INTERNET_GATEWAYS = Quota(service="vpc", name="Internet gateways per Region", code="L-A4707A72")
+NETWORK_INTERFACES = Quota(service="vpc", name="Network interfaces per Region", code="L-DF5E4CA3")
+# https://docs.aws.amazon.com/general/latest/gr/ec2-service.html, 2026-10
+ADDRESSES = Quota(service="ec2", name="EC2-VPC Elastic IPs", code="L-0263D0A3")
+
+# seen in accounts by third parties, 2026-10; AWS documents none of them
+_CLUSTER_USAGE: Mapping[str, str] = {
+    "ml.g6e.12xlarge": "L-A15DF696",
+    "ml.g6e.48xlarge": "L-177AF1AD",
+    "ml.p4d.24xlarge": "L-47E0BC8F",
+    "ml.p4de.24xlarge": "L-BEF3120E",
+    "ml.p5.48xlarge": "L-8762A75F",
+    "ml.p5e.48xlarge": "L-FD431820",
+    "ml.p5en.48xlarge": "L-6EF3AE05",
+    "ml.p6-b200.48xlarge": "L-44097F05",
+    "ml.p6-b300.48xlarge": "L-9883FE68",
+    "ml.p6e-gb200.36xlarge": "L-5DB70460",
+}
+
+
+def cluster_usage(instance_type: str) -> Quota:
+    """The quota of instances of one type in all clusters together.
+
+    Args:
+        instance_type: with ``ml.``.
+    """
+    return Quota(
+        service="sagemaker",
+        name=f"{instance_type} for cluster usage",
+        code=_CLUSTER_USAGE.get(instance_type),
+    )
