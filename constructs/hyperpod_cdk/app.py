@@ -41,9 +41,9 @@ def _read(path: Path) -> Config:
         config = read(path)
     except ConfigError as error:
         sys.exit(_refused(str(error)))
-    faults = config.placed(errors(check(config.spec)))
-    if faults:
-        sys.exit(_refused("\n".join(map(str, faults))))
+    findings = config.placed(check(config.spec))
+    if errors(findings):
+        sys.exit(_refused("\n".join(map(str, findings))))
     return config
 
 

@@ -1,44 +1,105 @@
 """Rules at synth: errors stop the construction, warnings become annotations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from aws_cdk import Validations
+from aws_cdk import Acknowledgment, Stack, Validations
 from constructs import IConstruct
 
 from hyperpod_cdk.rules import Finding, check, errors
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.rules.finding import ordered
+from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec
+
+ANNOTATION = "hyperpod-cdk:"
+"""Before a warning's code in the id of its annotation."""
+_ARGUMENT = "file_system"
 
 
 class SpecError(ValueError):
-    """The spec breaks rules; ``findings`` holds every error at once."""
+    """The spec breaks rules; ``findings`` holds everything at once, warnings after the errors.
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        self.findings = tuple(findings)
-        super().__init__("\n".join(map(str, self.findings)))
+    Args:
+        findings: of one run.
+        construct: path of the construct that they stop. Default: not known.
+    """
+
+    def __init__(self, findings: Sequence[Finding], construct: str = "") -> None:
+        self.findings = tuple(ordered(findings))
+        self.construct = construct
+        head = [f"{construct}: the spec breaks rules"] if construct else []
+        super().__init__("\n".join([*head, *map(str, self.findings)]))
 
 
-def checked(spec: HyperPodSpec) -> list[Finding]:
+def checked(spec: HyperPodSpec, construct: str = "") -> list[Finding]:
     """The warnings about a spec.
 
     Args:
         spec: what the user asks for; tokens are passed over.
+        construct: path of the construct that it is for. Default: not known.
 
     Raises:
         SpecError: it breaks rules.
     """
-    findings = check(spec)
-    faults = errors(findings)
-    if faults:
-        raise SpecError(faults)
-    return findings
+    return _warnings(check(spec), construct)
 
 
-def annotate(construct: IConstruct, warnings: Sequence[Finding]) -> None:
-    """Show warnings at synth, each acknowledgeable by its code.
+def checked_file_system(file_system: FileSystem, construct: IConstruct) -> list[Finding]:
+    """The warnings about a file system that no spec holds; their paths begin at the argument.
+
+    Args:
+        file_system: its settings.
+        construct: its construct, which tells the Region.
+
+    Raises:
+        SpecError: it breaks rules of file systems.
+    """
+    spec = HyperPodSpec(
+        cluster=Cluster(instance_groups=()),
+        storage={_ARGUMENT: file_system},
+        region=Stack.of(construct).region,
+    )
+    here = f"storage.{_ARGUMENT}"
+    return _warnings(
+        [
+            replace(finding, path=finding.path.removeprefix("storage."))
+            for finding in check(spec)
+            # the whole of it is said by rules about its mounts, and here are none
+            if finding.path.startswith(f"{here}.")
+        ],
+        construct.node.path,
+    )
+
+
+def annotate(
+    construct: IConstruct,
+    warnings: Sequence[Finding],
+    place: Callable[[Finding], IConstruct | None] = lambda _: None,
+) -> None:
+    """Show warnings at synth, each acknowledgeable by its code: ``annotation::hyperpod-cdk:HP223``.
 
     Args:
         construct: what they are about.
         warnings: findings that are no errors.
+        place: a construct nearer to a warning's cause, None for ``construct``. Default: none.
     """
     for warning in warnings:
-        Validations.of(construct).add_warning(f"hyperpod-cdk:{warning.code}", str(warning))
+        where = place(warning) or construct
+        Validations.of(where).add_warning(f"{ANNOTATION}{warning.code}", str(warning))
+
+
+def acknowledge_warnings(construct: IConstruct, codes: Sequence[str]) -> None:
+    """Silence warnings of some codes on a construct and all below it.
+
+    Args:
+        construct: where they are known.
+        codes: such as ``HP223``.
+    """
+    for code in codes:
+        why = Acknowledgment(id=f"{ANNOTATION}{code}", reason="acknowledged by the spec")
+        Validations.of(construct).acknowledge(why)
+
+
+def _warnings(findings: Sequence[Finding], construct: str) -> list[Finding]:
+    if errors(findings):
+        raise SpecError(findings, construct)
+    return list(findings)

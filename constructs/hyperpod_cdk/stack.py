@@ -1,16 +1,20 @@
 """HyperPodStack: one spec, everything wired."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
-from constructs import Construct
+from constructs import Construct, IConstruct
 
-from hyperpod_cdk.checking import annotate, checked
+from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
 from hyperpod_cdk.retention import retention
+from hyperpod_cdk.rules import Finding
+from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec, LustreFileSystem, Mount, Wait
 from hyperpod_cdk.storage import ExistingStorage, IStorage, LustreStorage, OpenZfsStorage
 
@@ -37,7 +41,7 @@ class HyperPodStack(cdk.Stack):
         Raises:
             SpecError: the spec breaks rules; every finding is in it.
         """
-        warnings = checked(spec)
+        warnings = checked(spec, f"{scope.node.path}/{construct_id}".lstrip("/"))
         super().__init__(
             scope,
             construct_id,
@@ -64,10 +68,8 @@ class HyperPodStack(cdk.Stack):
             log_retention=retention(spec.log_retention_days),
             encryption_key=self.encryption_key,
         )
-        # what concerns the cluster alone is said by the cluster
-        annotate(
-            self, [warning for warning in warnings if not warning.path.startswith(("cluster", "lifecycle"))]
-        )
+        annotate(self, self._untold(warnings), self._nearest)
+        acknowledge_warnings(self, spec.acknowledge)
         self._outputs(spec)
 
     def _network(self, spec: HyperPodSpec) -> IHyperPodNetwork:
@@ -148,7 +150,28 @@ class HyperPodStack(cdk.Stack):
         return replace(spec.cluster, instance_groups=groups, tags={**spec.tags, **spec.cluster.tags})
 
     def _mount(self, mount: Mount) -> Mount:
-        return self.storage[mount.storage].mount(mount.mount_path) if mount.storage else mount
+        if not mount.storage:
+            return mount
+        found = self.storage[mount.storage].mount(mount.mount_path)
+        return replace(found, efa=found.efa or mount.efa)
+
+    def _untold(self, warnings: Sequence[Finding]) -> list[Finding]:
+        """Those that the cluster and the file systems have not shown by themselves."""
+        told = {(warning.code, warning.path) for warning in self.cluster.warnings}
+        for name, storage in self.storage.items():
+            if isinstance(storage, LustreStorage | OpenZfsStorage):
+                here = join("storage", name)
+                told |= {(one.code, here + one.path.removeprefix("file_system")) for one in storage.warnings}
+        return [warning for warning in warnings if (warning.code, warning.path) not in told]
+
+    def _nearest(self, warning: Finding) -> IConstruct:
+        """The construct that a warning is about."""
+        if warning.path.startswith("network"):
+            return cast(IConstruct, self.network)
+        if warning.path.startswith(("cluster", "lifecycle", "deployment")):
+            return self.cluster
+        places = {join("storage", name): cast(IConstruct, one) for name, one in self.storage.items()}
+        return places.get(warning.part, self)
 
     def _outputs(self, spec: HyperPodSpec) -> None:
         cluster = self.cluster

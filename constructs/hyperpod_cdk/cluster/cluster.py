@@ -83,7 +83,9 @@ class HyperPodCluster(ClusterBase):
         super().__init__(scope, construct_id)
         self._deployment = deployment or Deployment()
         self._lifecycle = lifecycle or Lifecycle()
-        annotate(self, checked(_as_spec(cluster, network, self._lifecycle, self._deployment)))
+        self.warnings = checked(_as_spec(cluster, network, self._lifecycle, self._deployment), self.node.path)
+        """What is doubtful about it; shown at synth too."""
+        annotate(self, self.warnings)
         self._spec = cluster
         self._network = network
         self._log_retention = log_retention

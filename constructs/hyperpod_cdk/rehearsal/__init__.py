@@ -37,9 +37,9 @@ def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None
         wanted = read(config)
     except ConfigError as error:
         return _refuse(str(error))
-    faults = wanted.placed(errors(check(wanted.spec)))
-    if faults:
-        return _refuse("\n".join(map(str, faults)))
+    findings = wanted.placed(check(wanted.spec))
+    if errors(findings):
+        return _refuse("\n".join(map(str, findings)))
     return run(Path(config).resolve(), keep=keep, fault=FAULTS[fault] if fault else None)
 
 

@@ -7,7 +7,6 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
-
 _PART = re.compile(
     r"""
     (cluster\.instance_groups | lifecycle\.users)\[\d+\]

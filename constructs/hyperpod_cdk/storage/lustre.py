@@ -8,6 +8,7 @@ from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.checking import annotate, checked_file_system
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network.interface import IHyperPodNetwork
 from hyperpod_cdk.network.security_group import ALL_TRAFFIC, Ports, allow_in, allow_out
@@ -37,6 +38,7 @@ class LustreStorage(Construct):
             The SCRATCH types have no other.
 
     Raises:
+        SpecError: The settings break rules; every finding is in it.
         ConstructError: Its zone is none of the network's.
     """
 
@@ -50,6 +52,9 @@ class LustreStorage(Construct):
         encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        self.warnings = checked_file_system(file_system, self)
+        """What is doubtful about the settings; shown at synth too."""
+        annotate(self, self.warnings)
         self.settings = with_defaults(file_system)
         """The settings with every choice made."""
         zone = file_system.availability_zone_id
@@ -129,6 +134,7 @@ class LustreStorage(Construct):
             dns_name=self.dns_name,
             mount_name=self.mount_name,
             mount_path=mount_path,
+            efa=self.settings.efa_enabled,
         )
 
     def allow_from(self, security_group: ec2.ISecurityGroup, name: str) -> Sequence[CfnResource]:

@@ -8,6 +8,7 @@ from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.checking import annotate, checked_file_system
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network.interface import IHyperPodNetwork
 from hyperpod_cdk.network.security_group import allow_in
@@ -37,6 +38,7 @@ class OpenZfsStorage(Construct):
         encryption_key: Customer-managed key, unless ``file_system`` names one. Default: the AWS-managed one.
 
     Raises:
+        SpecError: The settings break rules; every finding is in it.
         ConstructError: Zones are none of the network's or too few, or the network lacks its address range or
             the route tables that MULTI_AZ_1 needs.
     """
@@ -51,6 +53,9 @@ class OpenZfsStorage(Construct):
         encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        self.warnings = checked_file_system(file_system, self)
+        """What is doubtful about the settings; shown at synth too."""
+        annotate(self, self.warnings)
         self.settings = file_system
         multi_az = file_system.deployment_type is OpenZfsDeploymentType.MULTI_AZ_1
         subnets, faults = subnets_in(network, file_system.availability_zone_ids, count=2 if multi_az else 1)

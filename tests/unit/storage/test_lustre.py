@@ -24,6 +24,7 @@ from hyperpod_cdk.storage import LustreStorage
 
 FILE_SYSTEM = "AWS::FSx::FileSystem"
 KEY_ARN = "arn:aws:kms:us-west-2:111122223333:key/00000000-0000-0000-0000-000000000000"
+OTHER_KEY = "arn:aws:kms:us-west-2:111122223333:key/11111111-1111-1111-1111-111111111111"
 
 
 def existing_network(stack: cdk.Stack) -> ExistingHyperPodNetwork:
@@ -118,7 +119,7 @@ def test_scratch_has_neither_backups_nor_a_key() -> None:
     assert given["LustreConfiguration"] == {"DeploymentType": "SCRATCH_2", "DataCompressionType": "LZ4"}
 
 
-@pytest.mark.parametrize(("own", "expected"), [(None, KEY_ARN), ("arn:own", "arn:own")])
+@pytest.mark.parametrize(("own", "expected"), [(None, KEY_ARN), (OTHER_KEY, OTHER_KEY)])
 def test_its_own_key_comes_before_the_general_one(own: str | None, expected: str) -> None:
     stack = cdk.Stack()
     key = kms.Key.from_key_arn(stack, "Key", KEY_ARN)
