@@ -46,7 +46,7 @@ from hyperpod_cdk.spec.kinds import (
     UsageReset,
     Wait,
 )
-from hyperpod_cdk.spec.lifecycle import Lifecycle, User
+from hyperpod_cdk.spec.lifecycle import Lifecycle, User, UserGroup
 from hyperpod_cdk.spec.monitoring import Monitoring
 from hyperpod_cdk.spec.network import ExistingNetwork, ExistingSubnet, Network, OverrideVpcConfig
 from hyperpod_cdk.spec.root import HyperPodSpec
@@ -56,6 +56,7 @@ from hyperpod_cdk.spec.scheduled_update import (
     ScheduledUpdateConfig,
     UpdateDeploymentConfig,
 )
+from hyperpod_cdk.spec.slurm import SlurmSettings
 from hyperpod_cdk.spec.software import (
     BucketMount,
     Containers,
@@ -148,10 +149,12 @@ __all__ = [
     "SlurmConfig",
     "SlurmConfigStrategy",
     "SlurmOrchestrator",
+    "SlurmSettings",
     "StepPosition",
     "UnlistedAccounts",
     "UpdateDeploymentConfig",
     "UsageReset",
     "User",
+    "UserGroup",
     "Wait",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from hyperpod_cdk.spec.accounting import Accounting
 from hyperpod_cdk.spec.kinds import LifecycleMode, RemovalPolicy
 from hyperpod_cdk.spec.monitoring import Monitoring
+from hyperpod_cdk.spec.slurm import SlurmSettings
 from hyperpod_cdk.spec.software import (
     BucketMount,
     Containers,
@@ -31,6 +32,18 @@ class User:
     ssh_public_keys: Sequence[str] = ()
     sudo: bool = False
     """May become root without a password."""
+    account: str | None = None
+    """Account in Slurm. Default: none beside those that ``accounting`` gives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserGroup:
+    """A group of users, the same on every node."""
+
+    name: str
+    """Lower-case letters, digits, ``-`` and ``_``, at most 32."""
+    gid: int
+    """2000-60000, never used twice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +53,12 @@ class Lifecycle:
     mode: LifecycleMode = LifecycleMode.EXTENSION
     """Default of every group."""
     users: Sequence[User] = ()
+    user_groups: Sequence[UserGroup] = ()
+    """Groups that are made; who is in them is said by users' ``groups``."""
+    removed_users: Sequence[str] = ()
+    """Names of former users: locked on every node, without keys, sudo and Slurm account. Their files and ids
+    stay theirs."""
+    slurm: SlurmSettings = field(default_factory=SlurmSettings)
     extra_files: str | None = None
     """Folder whose files are deployed beside the scripts under ``extra/``: ``before.d`` and ``after.d`` run.
     Relative to the YAML file."""
