@@ -102,8 +102,7 @@ def lustre_throughput_per_tib(spec: HyperPodSpec, rule: Rule) -> Iterator[Findin
     Rule(
         code="HP304",
         title="a throughput capacity that does not exist",
-        why="Intelligent-Tiering file systems come in steps of 4000 MB/s; others take their throughput from "
-        "their capacity",
+        why="Intelligent-Tiering file systems come in steps; others take their throughput from their capacity",
         fix="use a multiple of 4000 with INTELLIGENT_TIERING, and leave it out otherwise",
         source=fsx.LUSTRE_SOURCE,
     )
@@ -197,9 +196,6 @@ def _metadata_faults(lustre: LustreFileSystem) -> Iterator[tuple[str, dict[str, 
     elif lustre.file_system_type_version != fsx.LUSTRE_METADATA_VERSION:
         message = f"needs Lustre {fsx.LUSTRE_METADATA_VERSION}"
         yield "file_system_type_version", {"message": message, "given": lustre.file_system_type_version}
-    elif mode == LustreMetadataMode.AUTOMATIC and lustre.storage_type == _TIERING:
-        allowed = str(LustreMetadataMode.USER_PROVISIONED)
-        yield "metadata.mode", {"message": "does not exist here", "given": mode, "allowed": allowed}
     elif mode == LustreMetadataMode.AUTOMATIC:
         if iops is not None:
             yield "metadata.iops", {"message": "follows from the capacity in mode AUTOMATIC", "given": iops}
@@ -214,7 +210,7 @@ def _cache_size(lustre: LustreFileSystem, size: int) -> dict[str, Any] | None:
     throughput = lustre.throughput_capacity or fsx.LUSTRE_TIERING_THROUGHPUT.step
     if unresolved(throughput):
         return None
-    units = max(throughput // fsx.LUSTRE_TIERING_THROUGHPUT.step, 1)
+    units = max(throughput // 1000, 1)
     low, high = (bound * units for bound in fsx.LUSTRE_READ_CACHE_GIB)
     if low <= size <= high:
         return None

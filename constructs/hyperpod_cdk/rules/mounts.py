@@ -6,12 +6,12 @@ from dataclasses import MISSING, fields
 from difflib import get_close_matches
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import file_systems, groups
+from hyperpod_cdk.rules.look import file_systems, groups, lifecycle_mode
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.sources import API, GUIDE
-from hyperpod_cdk.spec import FileSystem, HyperPodSpec, InstanceGroup, Mount
+from hyperpod_cdk.spec import FileSystem, HyperPodSpec, InstanceGroup, LifecycleMode, Mount
 
 _REFERENCE = f"{GUIDE}sagemaker-hyperpod-ref.html"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -126,13 +126,17 @@ def mount_is_clear(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP335",
         title="more file systems of one kind than a group can mount",
-        why="the API takes one Lustre and one OpenZFS file system a group",
-        fix="keep one of each; other groups may mount others",
+        why="the API takes one Lustre and one OpenZFS file system a group; this library's scripts mount the "
+        "others, and do not run in ami mode nor beside scripts of your own",
+        fix="keep one of each, or use lifecycle mode extension, custom or legacy without life_cycle_config",
         source=_REFERENCE,
     )
 )
 def one_of_each_kind(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
+        mode = lifecycle_mode(spec, group)
+        if unresolved(mode) or (mode != LifecycleMode.AMI and group.life_cycle_config is None):
+            continue
         seen: set[str] = set()
         for index, mount in enumerate(group.mounts):
             kind = _kind(spec, mount)
@@ -176,6 +180,21 @@ def unused_storage(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for name in spec.storage:
         if name not in used and not unresolved(name, *(one for one in used if one)):
             yield rule.finding(join("storage", name), "is mounted by no group")
+
+
+@checks(
+    Rule(
+        code="HP338",
+        title="EFA for a file system that has none",
+        why="only Lustre has clients for EFA",
+        fix="remove efa from the mount",
+        source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html",
+    )
+)
+def efa_is_lustre(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, mount in _mounts(spec):
+        if mount.efa and not unresolved(mount.efa) and _kind(spec, mount) == "OPENZFS":
+            yield rule.finding(f"{path}.efa", "is for Lustre only", given=mount.efa)
 
 
 def mount_paths(spec: HyperPodSpec, group: InstanceGroup) -> list[str | None]:

@@ -18,22 +18,26 @@ from hyperpod_cdk.rules import (
     network,
     openzfs,
     slurm,
+    slurm_settings,
+    user_groups,
     users,
     volumes,
     zones,
 )
 from hyperpod_cdk.rules.finding import Finding, Severity, ordered
 from hyperpod_cdk.rules.form import FORM
+from hyperpod_cdk.rules.helm_chart import CHART_CHECKS
 from hyperpod_cdk.rules.rule import Check, Rule
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
+from hyperpod_cdk.rules.typed import mistyped
 from hyperpod_cdk.spec import HyperPodSpec
 
 _GROUP = re.compile(r"cluster\.instance_groups\[(\d+)\]")
 
 _MODULES: tuple[ModuleType, ...] = (
     *(api_limits, cluster, deployment, groups, volumes, names, network, zones),
-    *(lustre, lustre_options, openzfs, mounts, slurm, lifecycle, users),
+    *(lustre, lustre_options, openzfs, mounts, slurm, slurm_settings, lifecycle, users, user_groups),
 )
 
 CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(
@@ -41,11 +45,12 @@ CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(
 )
 """Every check, in the order of their modules."""
 
+APART: tuple[Rule, ...] = (*FORM, *(one.rule for one in JOB_CHECKS), *(one.rule for one in CHART_CHECKS))
+"""Rules of what is looked at by itself: a file's form, a training job, a chart."""
+
 RULES: Mapping[str, Rule] = {
     rule.code: rule
-    for rule in sorted(
-        (*FORM, *(one.rule for one in CHECKS), *(one.rule for one in JOB_CHECKS)), key=lambda rule: rule.code
-    )
+    for rule in sorted((*APART, *(one.rule for one in CHECKS)), key=lambda rule: rule.code)
 }
 """Every rule by its code, in order."""
 
@@ -58,6 +63,9 @@ def check(spec: HyperPodSpec, *, acknowledged: Iterable[str] = ()) -> list[Findi
         acknowledged: codes of warnings that are not to be told again, beside those that the spec itself
             acknowledges; errors can not be acknowledged.
     """
+    mistakes = list(mistyped(spec))
+    if mistakes:
+        return ordered(mistakes)
     silent = {*acknowledged, *spec.acknowledge}
     return ordered(
         _with_group(spec, finding)

@@ -8,6 +8,8 @@ from hyperpod_cdk.rules import check
 from hyperpod_cdk.spec import (
     DataRepositoryAssociation,
     ExistingFileSystem,
+    LifeCycleConfig,
+    LifecycleMode,
     LustreDeploymentType,
     LustreDriveCache,
     LustreFileSystem,
@@ -290,13 +292,32 @@ OTHER_ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["compute.mounts[0].file_system_type", "compute.mounts[0].dns_name"],
     ),
     ("HP335", {}, []),
-    ("HP335", {"compute.mounts[1].storage": "scratch"}, ["compute.mounts[1]"]),
-    ("HP335", {"compute.mounts[1].storage": TEXT_TOKEN}, []),
+    ("HP335", {"compute.mounts[1].storage": "scratch"}, []),
     (
         "HP335",
-        {"compute.mounts[1]": Mount(file_system_type="LUSTRE", dns_name=LUSTRE_DNS, mount_name="abc")},
+        {"compute.mounts[1].storage": "scratch", "compute.lifecycle_mode": LifecycleMode.AMI},
         ["compute.mounts[1]"],
     ),
+    (
+        "HP335",
+        {
+            "compute.mounts[1].storage": "scratch",
+            "compute.life_cycle_config": LifeCycleConfig(source_s3_uri="s3://b/p/", on_create="a.sh"),
+        },
+        ["compute.mounts[1]"],
+    ),
+    ("HP335", {"compute.mounts[1].storage": TEXT_TOKEN, "compute.lifecycle_mode": LifecycleMode.AMI}, []),
+    (
+        "HP335",
+        {
+            "compute.mounts[1]": Mount(file_system_type="LUSTRE", dns_name=LUSTRE_DNS, mount_name="abc"),
+            "compute.lifecycle_mode": LifecycleMode.AMI,
+        },
+        ["compute.mounts[1]"],
+    ),
+    ("HP338", {"compute.mounts[0].efa": True}, []),
+    ("HP338", {"compute.mounts[1].efa": True}, ["compute.mounts[1].efa"]),
+    ("HP338", {"compute.mounts[1].efa": TEXT_TOKEN}, []),
     ("HP336", {"compute.mounts[0].mount_path": "/data"}, []),
     ("HP336", {"compute.mounts[0].mount_path": "/home/"}, ["compute.mounts[1].mount_path"]),
     (

@@ -1,0 +1,75 @@
+"""Rules of slurm.conf, groups of users and accounts (HP424 to HP434)."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk.spec import User, UserGroup
+from tests.unit.rules.specs import LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
+
+CONF = "lifecycle.slurm.conf"
+ADOPT = {"lifecycle.slurm.pam_slurm_adopt": True}
+GROUPS = "lifecycle.user_groups"
+
+
+def users(account: str) -> dict[str, Any]:
+    return {"lifecycle.users": (User(name="ada", uid=2001, account=account),)}
+
+
+def group(name: str, gid: int) -> dict[str, Any]:
+    return {GROUPS: (UserGroup(name=name, gid=gid),)}
+
+
+def two(first: UserGroup, second: UserGroup) -> dict[str, Any]:
+    return {GROUPS: (first, second)}
+
+
+ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("HP430", {CONF: {"DefMemPerCPU": "4000"}}, []),
+    ("HP430", {CONF: {"NodeName": "a"}}, [f"{CONF}.NodeName"]),
+    ("HP430", {CONF: {"partitionname": "a"}}, [f"{CONF}.partitionname"]),
+    ("HP430", {CONF: {TEXT_TOKEN: "a"}}, []),
+    ("HP431", {CONF: {"TaskPlugin": "task/none"}}, []),
+    ("HP431", {CONF: {"TaskPlugin": "task/cgroup"}}, [f"{CONF}.TaskPlugin"]),
+    ("HP431", {CONF: {"SchedulerParameters": "defer,permit_job_expansion"}}, []),
+    ("HP431", {CONF: {"SchedulerParameters": "defer"}}, [f"{CONF}.SchedulerParameters"]),
+    ("HP431", {CONF: {"TaskPlugin": TEXT_TOKEN}}, []),
+    ("HP432", {CONF: {"DefMemPerCPU": "4000", "X": "a b"}}, []),
+    ("HP432", {CONF: {"Def Mem": "4000"}}, [CONF]),
+    ("HP432", {CONF: {"DefMem": "4000 # four"}}, [f"{CONF}.DefMem"]),
+    ("HP432", {CONF: {"DefMem": "4\nNodeName=x"}}, [f"{CONF}.DefMem"]),
+    ("HP432", {CONF: {"DefMem": ""}}, [f"{CONF}.DefMem"]),
+    ("HP432", {CONF: {"DefMem": TEXT_TOKEN}}, []),
+    ("HP433", {CONF: {"ProctrackType": "proctrack/linuxproc"}}, []),
+    ("HP433", {**ADOPT, CONF: {"ProctrackType": "proctrack/cgroup", "PrologFlags": "Alloc,Contain"}}, []),
+    ("HP433", {**ADOPT, CONF: {"ProctrackType": "proctrack/linuxproc"}}, [f"{CONF}.ProctrackType"]),
+    ("HP433", {**ADOPT, CONF: {"PrologFlags": "Alloc"}}, [f"{CONF}.PrologFlags"]),
+    ("HP433", {**ADOPT, CONF: {"PrologFlags": TEXT_TOKEN}}, []),
+    ("HP434", {CONF: {"SelectTypeParameters": "CR_Core"}}, []),
+    ("HP434", {CONF: {"SelectTypeParameters": "CR_Core_Memory"}}, [f"{CONF}.SelectTypeParameters"]),
+    ("HP434", {CONF: {"SelectTypeParameters": TEXT_TOKEN}}, []),
+    ("HP424", group("vision", 2000), []),
+    ("HP424", group("vision", 1999), [f"{GROUPS}[0].gid"]),
+    ("HP424", group("vision", 60000), []),
+    ("HP424", group("vision", 60001), [f"{GROUPS}[0].gid"]),
+    ("HP424", group("a" * 32, 3000), []),
+    ("HP424", group("a" * 33, 3000), [f"{GROUPS}[0].name"]),
+    ("HP424", group("Vision", 3000), [f"{GROUPS}[0].name"]),
+    ("HP424", group(TEXT_TOKEN, NUMBER_TOKEN), []),
+    ("HP425", two(UserGroup(name="a", gid=3000), UserGroup(name="b", gid=3001)), []),
+    ("HP425", two(UserGroup(name="a", gid=3000), UserGroup(name="a", gid=3001)), [f"{GROUPS}[1].name"]),
+    ("HP425", two(UserGroup(name="a", gid=3000), UserGroup(name="b", gid=3000)), [f"{GROUPS}[1].gid"]),
+    ("HP425", two(UserGroup(name=TEXT_TOKEN, gid=1), UserGroup(name=TEXT_TOKEN, gid=2)), []),
+    ("HP426", {"lifecycle.removed_users": ("bob",)}, []),
+    ("HP426", {**users("a"), "lifecycle.removed_users": ("bob", "ada")}, ["lifecycle.removed_users[1]"]),
+    ("HP426", {**users("a"), "lifecycle.removed_users": LIST_TOKEN}, []),
+    ("HP427", users("nlp.big-1"), []),
+    ("HP427", users("NLP"), ["lifecycle.users[0].account"]),
+    ("HP427", users("a,b"), ["lifecycle.users[0].account"]),
+    ("HP427", users(TEXT_TOKEN), []),
+]
+
+
+@pytest.mark.parametrize(("code", "changes", "paths"), ROWS)
+def test_rule(code: str, changes: dict[str, Any], paths: list[str]) -> None:
+    assert findings(changed(changes), code) == [full_path(path) for path in paths]
