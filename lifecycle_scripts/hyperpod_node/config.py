@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyperpod_node.errors import NodeError
@@ -20,6 +20,7 @@ FILE_SYSTEM_TYPES = ("LUSTRE", "OPENZFS")
 USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 # below 1000 are the system's own accounts (login.defs UID_MIN); 65534 is nobody
 LOWEST_ID, HIGHEST_ID = 1000, 60000
+SETTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 MOUNT_PATH = re.compile(r"(/[A-Za-z0-9._-]+)+")
 ADVICE = "config.json is made at deployment: deploy again, and do not edit it in the bucket"
 
@@ -34,6 +35,8 @@ class Mount:
         mount_name: Lustre's mount name; empty for OpenZFS.
         export_path: the exported OpenZFS volume; `/fsx` is the root volume. Empty for Lustre.
         mount_path: where it is mounted.
+        efa: whether Lustre shall use EFA where the instance has it.
+        by_service: whether the service mounts it in extension mode; what it does not, the scripts do.
     """
 
     file_system_type: str
@@ -41,6 +44,8 @@ class Mount:
     mount_path: str
     mount_name: str = ""
     export_path: str = ""
+    efa: bool = False
+    by_service: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +72,7 @@ class User:
         groups: further groups; those that a node does not have are left out.
         ssh_public_keys: lines for authorized_keys.
         sudo: may run everything as root, without a password.
+        account: account in Slurm; empty for none of its own.
     """
 
     name: str
@@ -75,6 +81,32 @@ class User:
     groups: tuple[str, ...] = ()
     ssh_public_keys: tuple[str, ...] = ()
     sudo: bool = False
+    account: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserGroup:
+    """A group that exists on every node under the same number."""
+
+    name: str
+    gid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmSettings:
+    """What is added to slurm.conf.
+
+    Args:
+        conf: settings that count before those of slurm.conf itself.
+        scale: settings for the size of the cluster, where slurm.conf has none of the name.
+        epilog: whether a user's shared memory is removed after the last process.
+        pam_slurm_adopt: whether logins to compute nodes need a job there.
+    """
+
+    conf: Mapping[str, str] = field(default_factory=dict)
+    scale: Mapping[str, str] = field(default_factory=dict)
+    epilog: bool = False
+    pam_slurm_adopt: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +116,9 @@ class NodeConfig:
     mode_by_group: Mapping[str, str]
     groups: Mapping[str, Group]
     users: tuple[User, ...] = ()
+    user_groups: tuple[UserGroup, ...] = ()
+    removed_users: tuple[str, ...] = ()
+    slurm: SlurmSettings = field(default_factory=SlurmSettings)
 
 
 def load(directory: Path) -> NodeConfig:
@@ -114,6 +149,9 @@ def parse(document: Reader) -> NodeConfig:
         },
         groups={name: _group(entry) for name, entry in document.get("groups").members()},
         users=users,
+        user_groups=_user_groups(document.get("user_groups")),
+        removed_users=tuple(_name(entry) for entry in document.get("removed_users").items()),
+        slurm=_slurm(document.get("slurm")),
     )
 
 
@@ -138,25 +176,64 @@ def _mount(entry: Reader) -> Mount:
         mount_path=path.text(),
         mount_name=entry.get("mount_name").text() if kind == "LUSTRE" else "",
         export_path=entry.get("export_path").text("/fsx") if kind == "OPENZFS" else "",
+        efa=entry.get("efa").flag(),
+        by_service=entry.get("by_service").flag(default=True),
     )
 
 
 def _user(entry: Reader) -> User:
-    name = entry.get("name")
-    if not USER_NAME.fullmatch(name.text()):
-        raise name.wrong("1 to 32 lower-case letters, digits, hyphens and underscores, no digit first")
     keys = [key for key in entry.get("ssh_public_keys").items()]
     for key in keys:
         if "\n" in key.text().strip() or len(key.text().split()) < 2:
             raise key.wrong("one line of an OpenSSH public key")
     return User(
-        name=name.text(),
+        name=_name(entry.get("name")),
         uid=entry.get("uid").number(lowest=LOWEST_ID, highest=HIGHEST_ID),
         gid=entry.get("gid").number(lowest=LOWEST_ID, highest=HIGHEST_ID),
         groups=tuple(group.text() for group in entry.get("groups").items()),
         ssh_public_keys=tuple(key.text().strip() for key in keys),
         sudo=entry.get("sudo").flag(),
+        account=entry.get("account").text(""),
     )
+
+
+def _name(entry: Reader) -> str:
+    if not USER_NAME.fullmatch(entry.text()):
+        raise entry.wrong("1 to 32 lower-case letters, digits, hyphens and underscores, no digit first")
+    return entry.text()
+
+
+def _user_groups(document: Reader) -> tuple[UserGroup, ...]:
+    found = tuple(
+        UserGroup(
+            name=_name(entry.get("name")), gid=entry.get("gid").number(lowest=LOWEST_ID, highest=HIGHEST_ID)
+        )
+        for entry in document.items()
+    )
+    for member in ("name", "gid"):
+        values = [getattr(group, member) for group in found]
+        twice = [value for value in values if values.count(value) > 1]
+        if twice:
+            raise NodeError(f"{document.where}: two groups have the {member} {twice[0]}")
+    return found
+
+
+def _slurm(document: Reader) -> SlurmSettings:
+    return SlurmSettings(
+        conf=_settings(document.get("conf")),
+        scale=_settings(document.get("scale")),
+        epilog=document.get("epilog").flag(),
+        pam_slurm_adopt=document.get("pam_slurm_adopt").flag(),
+    )
+
+
+def _settings(document: Reader) -> Mapping[str, str]:
+    for name, value in document.members():
+        if not SETTING_NAME.fullmatch(name):
+            raise value.wrong("a name of letters and digits")
+        if set(value.text()) & set("\n\r#"):
+            raise value.wrong("one line without #")
+    return {name: value.text() for name, value in document.members()}
 
 
 def _check_unique(users: tuple[User, ...]) -> None:

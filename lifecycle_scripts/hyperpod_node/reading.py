@@ -36,11 +36,12 @@ class Reader:
         return NodeError(f"{self.where}: expected {expected}, found {json.dumps(self.value)[:80]}")
 
     def get(self, key: str) -> Reader:
-        """A member of an object; one that is absent reads as null."""
-        if not isinstance(self.value, Mapping):
+        """A member of an object; one that is absent reads as null, and so do those of null."""
+        if self.value is not None and not isinstance(self.value, Mapping):
             raise self.wrong("an object")
         return Reader(
-            self.value.get(key), f"{self.where}: {key}" if ":" not in self.where else f"{self.where}.{key}"
+            self.value and self.value.get(key),
+            f"{self.where}: {key}" if ":" not in self.where else f"{self.where}.{key}",
         )
 
     def items(self) -> Sequence[Reader]:
@@ -79,8 +80,8 @@ class Reader:
             raise self.wrong(f"a whole number from {lowest} to {highest}")
         return int(self.value)
 
-    def flag(self) -> bool:
-        """True or false; null reads as false."""
+    def flag(self, *, default: bool = False) -> bool:
+        """True or false; `default` stands for null."""
         if self.value is not None and not isinstance(self.value, bool):
             raise self.wrong("true or false")
-        return bool(self.value)
+        return default if self.value is None else self.value

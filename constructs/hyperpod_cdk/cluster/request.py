@@ -132,11 +132,22 @@ def mount_path(mount: Mount) -> str:
     return mount.mount_path or DEFAULT_MOUNT_PATHS[mount.file_system_type or "LUSTRE"]
 
 
+def api_mounts(group: InstanceGroup) -> Sequence[Mount]:
+    """The mounts that the API takes: the first Lustre and the first OpenZFS file system of a group.
+
+    The node scripts mount the others. Source: DG sagemaker-hyperpod-ref.html.
+    """
+    first: dict[str | None, Mount] = {}
+    for mount in group.mounts:
+        first.setdefault(mount.file_system_type, mount)
+    return list(first.values())
+
+
 def _instance_group(group: InstanceGroup, resources: GroupResources, *, legacy: bool) -> dict[str, Any]:
     slurm = None if legacy else group.slurm_config
     # FSx members need a group of type Controller in the API (DG smcluster-getting-started-slurm-cli), which a
     # legacy cluster does not have: there the scripts mount.
-    mounts = [] if legacy else [_mount(mount) for mount in group.mounts]
+    mounts = [] if legacy else [_mount(mount) for mount in api_mounts(group)]
     storage = [*mounts, *_volume(group.root_volume, root=True), *_volume(group.secondary_volume, root=False)]
     override = resources.override_vpc_config
     return {

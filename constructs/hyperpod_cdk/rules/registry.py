@@ -49,8 +49,7 @@ APART: tuple[Rule, ...] = (*FORM, *(one.rule for one in JOB_CHECKS), *(one.rule 
 """Rules of what is looked at by itself: a file's form, a training job, a chart."""
 
 RULES: Mapping[str, Rule] = {
-    rule.code: rule
-    for rule in sorted((*APART, *(one.rule for one in CHECKS)), key=lambda rule: rule.code)
+    rule.code: rule for rule in sorted((*APART, *(one.rule for one in CHECKS)), key=lambda rule: rule.code)
 }
 """Every rule by its code, in order."""
 

@@ -113,7 +113,7 @@ def adoption_needs(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         code="HP434",
         title="jobs that no cgroup holds, where the image limits memory by cgroups",
         why="with ConstrainRAMSpace a job that takes more memory than it asked for is ended; without "
-        "TaskPlugin=task/cgroup, which auto-resume forbids, nothing limits it, and a greedy job can drain its node",
+        "TaskPlugin=task/cgroup, which auto-resume forbids, nothing limits it, and it can drain its node",
         fix="give jobs whole nodes (--exclusive), or acknowledge this",
         source=f"{GUIDE}sagemaker-hyperpod-faq-slurm.html",
         severity=Severity.WARNING,

@@ -36,9 +36,10 @@ class LustreMetadata:
     """Metadata performance; PERSISTENT_2 only."""
 
     mode: LustreMetadataMode = LustreMetadataMode.AUTOMATIC
-    """AUTOMATIC scales with the capacity (SSD only); USER_PROVISIONED needs ``iops``."""
+    """AUTOMATIC scales with the capacity; USER_PROVISIONED needs ``iops``."""
     iops: int | None = None
-    """1500, 3000, 6000, 12000, then multiples of 12000 up to 192000; Intelligent-Tiering: 6000 or 12000."""
+    """1500, 3000, 6000, 12000, then multiples of 12000 up to 192000; for Intelligent-Tiering all sources know
+    6000 and 12000."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ class LustreReadCache:
     sizing_mode: LustreReadCacheSizingMode = LustreReadCacheSizingMode.PROPORTIONAL
     """Default: in proportion to the throughput capacity."""
     size_gib: int | None = None
-    """USER_PROVISIONED only: 32-131072 GiB for every 4000 MB/s of throughput."""
+    """USER_PROVISIONED only: 8-32768 GiB for every 1000 MB/s of throughput."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,8 @@ class LustreFileSystem:
     """MB/s per TiB. PERSISTENT_2: 125 (default), 250, 500, 1000; PERSISTENT_1: 50 (default), 100,
     200 on SSD, 12 or 40 on HDD (default 12); SCRATCH: not set."""
     throughput_capacity: int | None = None
-    """MB/s, Intelligent-Tiering only: multiples of 4000 up to 2000000. Default there: 4000."""
+    """MB/s, Intelligent-Tiering only: multiples of 4000 up to 2000000; newer pages know 1000 and 2000 too.
+    Default there: 4000."""
     data_compression_type: LustreCompression = LustreCompression.LZ4
     metadata: LustreMetadata | None = None
     """Default: AUTOMATIC for PERSISTENT_2 on SSD, 6000 IOPS for Intelligent-Tiering, else none."""
@@ -174,6 +176,8 @@ class Mount:
     """Lustre only."""
     mount_path: str | None = None
     """Absolute path. Default: the service's, ``/fsx`` for Lustre and ``/home`` for OpenZFS."""
+    efa: bool = False
+    """Lustre over EFA where the instance has it. Default: as the file system of ``storage`` is made."""
 
 
 @dataclass(frozen=True, kw_only=True)

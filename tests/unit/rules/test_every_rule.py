@@ -12,11 +12,9 @@ import pytest
 
 from hyperpod_cdk.config import load
 from hyperpod_cdk.rules import RULES, Severity, check, errors
-from hyperpod_cdk.rules.form import FORM
 from hyperpod_cdk.rules.paths import join, parent
-from hyperpod_cdk.rules.registry import CHECKS
+from hyperpod_cdk.rules.registry import APART, CHECKS
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
 from hyperpod_cdk.spec import (
     DataRepositoryAssociation,
     EbsVolume,

@@ -1,0 +1,95 @@
+"""Amazon EKS as the orchestrator: the control plane, and what is installed on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessPolicy:
+    """A policy of Amazon EKS for a principal."""
+
+    name: str
+    """Such as ``AmazonEKSClusterAdminPolicy``."""
+    namespaces: Sequence[str] = ()
+    """Kubernetes namespaces in which it holds. Default: the whole cluster."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessEntry:
+    """Who may do what in Kubernetes."""
+
+    principal_arn: str
+    """ARN of a role or user."""
+    kubernetes_groups: Sequence[str] = ()
+    """Groups of the cluster's own role bindings, such as ``hyperpod-scientist-user-cluster-level``."""
+    policies: Sequence[AccessPolicy] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemNodes:
+    """A few ordinary nodes for pods that no accelerator should wait for: DNS, certificates, webhooks."""
+
+    instance_type: str = "m6i.large"
+    """Of EC2, without ``ml.``."""
+    count: int = 2
+    """1 or more; 2 lie in two zones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HelmChart:
+    """Where the chart of what HyperPod needs in Kubernetes comes from: one of three places.
+
+    It is ``helm_chart/HyperPodHelmChart`` of aws/sagemaker-hyperpod-cli, with its dependencies under
+    ``charts/`` (``helm dependency update``).
+    """
+
+    path: str | None = None
+    """Folder of the chart on this machine."""
+    s3_uri: str | None = None
+    """Zip of that folder's content in S3, ``s3://bucket/key.zip``."""
+    oci_uri: str | None = None
+    """Chart in a registry, ``oci://…``; needs ``version``."""
+    version: str | None = None
+    sub_charts: Mapping[str, bool] = field(default_factory=dict)
+    """On or off, by name, such as ``mpi-operator: false``. Default: as the chart comes."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Further values, as in a values file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddOn:
+    """An add-on of Amazon EKS."""
+
+    version: str | None = None
+    """Such as ``v1.3.0-eksbuild.1``. Default: the one that Amazon EKS takes for the Kubernetes version."""
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    """As in the add-on's own schema. Default: the add-on's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingEksCluster:
+    """A control plane that is there already; access, CNI and the HyperPod chart are its owner's."""
+
+    cluster_arn: str
+    """``arn:…:eks:…:cluster/<name>``; authentication mode API or API_AND_CONFIG_MAP."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EksOrchestrator:
+    """Amazon EKS runs the jobs. One EKS cluster carries one HyperPod cluster."""
+
+    existing: ExistingEksCluster | None = None
+    """Default: a control plane is made, and ``helm_chart`` is needed."""
+    kubernetes_version: str = "1.33"
+    """1.30 to 1.35; the training operator is documented up to 1.33."""
+    public_access_cidrs: Sequence[str] = ()
+    """Ranges that may reach the API from outside. Default: none; it is private."""
+    access: Sequence[AccessEntry] = ()
+    """Default: nobody but the deployment's own functions."""
+    system_nodes: SystemNodes = field(default_factory=SystemNodes)
+    helm_chart: HelmChart | None = None
+    add_ons: Mapping[str, AddOn] = field(default_factory=dict)
+    """Versions and settings of the add-ons that are installed, by name, such as ``vpc-cni``."""
+    training_operator: AddOn | None = field(default_factory=AddOn)
+    """HyperPodPyTorchJob, and what it needs: certificates, identity, a tag on the cluster. None: without."""
