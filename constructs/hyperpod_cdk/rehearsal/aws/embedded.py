@@ -25,10 +25,12 @@ from hyperpod_cdk.rehearsal.aws.bucket_policies import bucket_policies_as_in_s3
 from hyperpod_cdk.rehearsal.aws.filesystems import FileSystems, file_systems_served
 from hyperpod_cdk.rehearsal.aws.functions.pool import FunctionPool, functions_run_in
 from hyperpod_cdk.rehearsal.aws.functions.python_runtime import CLOCK_VARIABLE
+from hyperpod_cdk.rehearsal.aws.policy_simulation import policies_simulated
 from hyperpod_cdk.rehearsal.aws.resources.base import Clients
 from hyperpod_cdk.rehearsal.aws.resources.mailbox import Mailbox
 from hyperpod_cdk.rehearsal.aws.resources.registry import Registry
 from hyperpod_cdk.rehearsal.aws.server import LoopbackServer
+from hyperpod_cdk.rehearsal.aws.service_quotas import ServiceQuotas, quotas_served
 from hyperpod_cdk.rehearsal.aws.stacks.api import cloudformation_served_by
 from hyperpod_cdk.rehearsal.aws.stacks.operation import Environment
 from hyperpod_cdk.rehearsal.aws.stacks.records import Event
@@ -86,6 +88,7 @@ class EmbeddedAws:
         self._registry = Registry(mailbox=mailbox, invoke=self._invoke, speed=speed)
         self._server = LoopbackServer(route=mailbox.receiver)
         self._file_systems: Mapping[str, Mapping[str, FileSystems]] = {}
+        self._quotas: Mapping[tuple[str, str], ServiceQuotas] = {}
         self._services: dict[tuple[str, str], CloudFormation] = {}
         self._services_lock = Lock()
         self._client_sets: dict[tuple[str, str], Clients] = {}
@@ -110,6 +113,11 @@ class EmbeddedAws:
     def file_systems(self) -> FileSystems:
         """The FSx file systems of the account and Region."""
         return self._file_systems[self.account_id][self.region]
+
+    @property
+    def quotas(self) -> ServiceQuotas:
+        """What Service Quotas says of the account and Region; no service is held to it."""
+        return self._quotas[self.account_id, self.region]
 
     @property
     def cloudformation(self) -> CloudFormation:
@@ -174,7 +182,9 @@ class EmbeddedAws:
         enter(state_machines_execute(speed=self._speed))
         enter(bucket_policies_as_in_s3())
         enter(trail_is_empty())
+        enter(policies_simulated())
         self._file_systems = enter(file_systems_served())
+        self._quotas = enter(quotas_served())
         enter(cloudformation_served_by(self._cloudformation))
         for extend in self._extensions:
             extend()

@@ -10,7 +10,7 @@ from hyperpod_cdk.rehearsal.hyperpod.faults import Faults
 from hyperpod_cdk.rehearsal.hyperpod.network import Network
 from hyperpod_cdk.rehearsal.hyperpod.node_setup import NodeSetupFunction, find_script
 from hyperpod_cdk.rehearsal.hyperpod.quotas import Quotas
-from hyperpod_cdk.rehearsal.hyperpod.state import Cluster
+from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, Spec
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _HEX = "0123456789abcdef"
@@ -34,6 +34,7 @@ class Simulation:
         image_release: newest release of the HyperPod image.
         check_references: False accepts roles, subnets and security groups that are not there.
         clusters: by name.
+        training_plans: by name, as DescribeTrainingPlan shows them; none until some are put there.
     """
 
     def __init__(self, account_id: str, region: str) -> None:
@@ -48,6 +49,7 @@ class Simulation:
         self.image_release = "1.0.0"
         self.check_references = True
         self.clusters: dict[str, Cluster] = {}
+        self.training_plans: dict[str, Spec] = {}
         self.network = Network(self.account)
         self.random = random.Random(f"{account_id}/{region}")
         self._executor: ThreadPoolExecutor | None = None

@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from hyperpod_cdk.rehearsal.hyperpod.operations import batch, create, delete, events, read, software, update
+from hyperpod_cdk.rehearsal.hyperpod.operations import (
+    batch,
+    create,
+    delete,
+    events,
+    plans,
+    read,
+    software,
+    update,
+)
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
 
@@ -21,6 +30,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "ListClusterNodes": read.list_cluster_nodes,
         "DescribeClusterEvent": events.describe_cluster_event,
         "ListClusterEvents": events.list_cluster_events,
+        "DescribeTrainingPlan": plans.describe_training_plan,
         "BatchAddClusterNodes": batch.add_nodes,
         "BatchDeleteClusterNodes": batch.delete_nodes,
         "BatchRebootClusterNodes": batch.reboot_nodes,
