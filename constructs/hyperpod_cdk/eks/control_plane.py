@@ -1,0 +1,196 @@
+"""EksControlPlane: the Amazon EKS cluster under a HyperPod cluster."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks as eks_l1
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.eks.access import grant_access
+from hyperpod_cdk.eks.add_ons import CERTIFICATES, DNS, KUBE_PROXY, POD_IDENTITY, VPC_CNI, install
+from hyperpod_cdk.eks.kubectl import kubectl_options
+from hyperpod_cdk.eks.system_nodes import SystemNodes
+from hyperpod_cdk.faults import refuse
+from hyperpod_cdk.network import IHyperPodNetwork
+from hyperpod_cdk.spec.eks import EksOrchestrator
+
+_MAX_NAME = 100
+_LOG_TYPES = [
+    eks.ClusterLoggingTypes.API,
+    eks.ClusterLoggingTypes.AUDIT,
+    eks.ClusterLoggingTypes.AUTHENTICATOR,
+    eks.ClusterLoggingTypes.CONTROLLER_MANAGER,
+    eks.ClusterLoggingTypes.SCHEDULER,
+]
+# What pods and the kubectl function call in a VPC without internet
+# (https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html, 2026-10)
+_SERVICES = ("eks", "eks-auth", "ec2", "ecr.api", "ecr.dkr", "sts", "logs", "elasticloadbalancing")
+
+
+class ExistingControlPlane:
+    """A control plane that is there already: its access, CNI and HyperPod chart are its owner's.
+
+    Args:
+        cluster_arn: ``arn:…:eks:…:cluster/<name>``.
+    """
+
+    def __init__(self, cluster_arn: str) -> None:
+        self.cluster_arn = cluster_arn
+        self.cluster_name = cdk.Fn.select(1, cdk.Fn.split("/", cluster_arn))
+        self.ready: Sequence[IDependable] = ()
+
+
+class EksControlPlane(Construct):
+    """An Amazon EKS cluster as HyperPod wants it, with a few system nodes.
+
+    The API is private unless ranges are named; who may use Kubernetes is said by access entries alone
+    (authentication mode API: HyperPod refuses ConfigMap mode); secrets are encrypted with a key of KMS; every
+    control plane log is kept.
+
+    Nothing that needs a pod lies between the control plane and the HyperPod cluster: the network plugin,
+    kube-proxy and the identity agent run as one pod a node and are healthy without nodes. DNS and
+    certificates have system nodes of their own, so that they neither wait for accelerators nor take room
+    on them (field report 129).
+
+    Args:
+        orchestrator: version, access, nodes and add-ons.
+        network: with subnets in two zones or more, which Amazon EKS demands.
+        encryption_key: for Kubernetes secrets and the logs. Default: a new key for the secrets.
+        log_retention: of the control plane's logs. Default: three months.
+        certificates: whether cert-manager is installed. Default: if there is a training operator.
+
+    Raises:
+        ConstructError: there are fewer than two zones, or no kubectl layer for the version is installed.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        orchestrator: EksOrchestrator,
+        network: IHyperPodNetwork,
+        encryption_key: kms.IKey | None = None,
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        certificates: bool | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        refuse(self.node.path, _faults(network))
+        network.reach(*_SERVICES)
+        self.cluster_name = cdk.Names.unique_resource_name(self, max_length=_MAX_NAME, separator="-")
+        self.log_group = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/eks/{self.cluster_name}/cluster",
+            retention=log_retention,
+            encryption_key=encryption_key,
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        self.secrets_key: kms.IKey = encryption_key or kms.Key(
+            self, "SecretsKey", description="Kubernetes secrets", enable_key_rotation=True
+        )
+        self.cluster = self._cluster(orchestrator, network)
+        self._let_nodes_meet(network)
+        wants_certificates = (
+            certificates if certificates is not None else orchestrator.training_operator is not None
+        )
+        early = install(
+            self,
+            cluster_name=self.cluster.cluster_name,
+            settings=orchestrator.add_ons,
+            names=(VPC_CNI, KUBE_PROXY, POD_IDENTITY),
+        )
+        self.system_nodes = SystemNodes(
+            self,
+            "SystemNodes",
+            cluster=cast(eks.ICluster, self.cluster),
+            nodes=orchestrator.system_nodes,
+            subnets=network.subnets,
+            depends_on=[early[VPC_CNI], early[KUBE_PROXY]],
+        )
+        late = install(
+            self,
+            cluster_name=self.cluster.cluster_name,
+            settings=orchestrator.add_ons,
+            names=(DNS, CERTIFICATES) if wants_certificates else (DNS,),
+            depends_on=[self.system_nodes],
+        )
+        self.add_ons: dict[str, eks_l1.CfnAddon] = {**early, **late}
+        """The add-ons by name."""
+        self.access_entries = grant_access(
+            self, cluster_name=self.cluster.cluster_name, entries=orchestrator.access
+        )
+        self.ready: Sequence[IDependable] = (
+            _resource(self.cluster),
+            *early.values(),
+            *self.access_entries,
+        )
+        """What a HyperPod cluster waits for, and outlives."""
+
+    @property
+    def cluster_arn(self) -> str:
+        """ARN of the EKS cluster."""
+        return self.cluster.cluster_arn
+
+    def _cluster(self, orchestrator: EksOrchestrator, network: IHyperPodNetwork) -> eks.Cluster:
+        ranges = list(orchestrator.public_access_cidrs)
+        private = eks.EndpointAccess.PRIVATE
+        cluster = eks.Cluster(
+            self,
+            "Resource",
+            cluster_name=self.cluster_name,
+            version=eks.KubernetesVersion.of(orchestrator.kubernetes_version),
+            vpc=network.vpc,
+            vpc_subnets=[ec2.SubnetSelection(subnets=list(network.subnets))],
+            security_group=network.security_groups[0],
+            endpoint_access=eks.EndpointAccess.PUBLIC_AND_PRIVATE.only_from(*ranges) if ranges else private,
+            secrets_encryption_key=self.secrets_key,
+            cluster_logging=_LOG_TYPES,
+            default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
+            default_capacity=0,
+            bootstrap_cluster_creator_admin_permissions=False,
+            # the add-ons bring them; copies of their own would only be overwritten
+            bootstrap_self_managed_addons=False,
+            kubectl_provider_options=(
+                kubectl_options(self, orchestrator.kubernetes_version, network)
+                if orchestrator.helm_chart
+                else None
+            ),
+        )
+        # or Amazon EKS makes one that keeps everything for ever
+        _resource(cluster).node.add_dependency(self.log_group)
+        return cluster
+
+    def _let_nodes_meet(self, network: IHyperPodNetwork) -> None:
+        """Pods on system nodes and on HyperPod's reach one another: DNS and webhooks serve both."""
+        ours = self.cluster.cluster_security_group_id
+        for index, group in enumerate(network.security_groups):
+            for name, target, source in (
+                (f"FromNodes{index}", ours, group.security_group_id),
+                (f"ToNodes{index}", group.security_group_id, ours),
+            ):
+                ec2.CfnSecurityGroupIngress(
+                    self,
+                    name,
+                    group_id=target,
+                    source_security_group_id=source,
+                    ip_protocol="-1",
+                    description="Pods of system nodes and of HyperPod nodes",
+                )
+
+
+def _resource(construct: Construct) -> cdk.CfnResource:
+    return cast(cdk.CfnResource, construct.node.default_child)
+
+
+def _faults(network: IHyperPodNetwork) -> list[str]:
+    zones = list(network.availability_zone_ids)
+    if len(zones) < 2:
+        named = ", ".join(zones) or "none that is known"
+        return [f"Amazon EKS needs subnets in two Availability Zones or more, got: {named}"]
+    return []

