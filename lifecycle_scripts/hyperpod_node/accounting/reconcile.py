@@ -1,0 +1,83 @@
+"""Brings what is declared to the accounting database, shows the difference first, and looks again after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hyperpod_node.accounting.declared import Declared
+from hyperpod_node.accounting.plan import Change, Command, plan
+from hyperpod_node.accounting.records import read_records
+from hyperpod_node.commands import Commands
+from hyperpod_node.errors import NodeError
+
+# said with exit code 1 when somebody else was faster
+ALREADY = ("already exists", "Nothing new added", "Nothing modified")
+ADVICE = (
+    "compare the declared accounts with `sacctmgr show assoc tree` on the controller; "
+    "what was put right before stays so, and running this again goes on"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconciliation:
+    """How it went.
+
+    Args:
+        changed: what was, or would be, put right.
+        left: what is not declared, and left as it is.
+    """
+
+    changed: tuple[Change, ...]
+    left: tuple[Change, ...]
+
+    @property
+    def summary(self) -> str:
+        """In a line."""
+        aside = f", {len(self.left)} not declared and left as they are" if self.left else ""
+        return f"{len(self.changed)} differences{aside}"
+
+
+def look(commands: Commands, declared: Declared, cluster: str) -> Reconciliation:
+    """What differs; nothing is changed."""
+    found = plan(declared, read_records(commands, cluster), cluster)
+    return Reconciliation(
+        changed=tuple(change for change in found if change.commands),
+        left=tuple(change for change in found if not change.commands),
+    )
+
+
+def reconcile(
+    commands: Commands, declared: Declared, cluster: str, *, say: Callable[[str], None]
+) -> Reconciliation:
+    """Show what differs, put it right, and look whether it is.
+
+    Args:
+        commands: starts sacctmgr.
+        declared: how it shall be.
+        cluster: its name in Slurm.
+        say: told every difference.
+
+    Raises:
+        NodeError: something could not be put right.
+    """
+    found = look(commands, declared, cluster)
+    for change in (*found.changed, *found.left):
+        say(change.line)
+    for change in found.changed:
+        for command in change.commands:
+            _apply(commands, command)
+    remaining = look(commands, declared, cluster).changed if found.changed else ()
+    if remaining:
+        # sacctmgr may refuse something and still end with exit code 0
+        raise NodeError(
+            f"{len(remaining)} differences stay: {'; '.join(change.line for change in remaining)}",
+            advice=ADVICE,
+        )
+    return found
+
+
+def _apply(commands: Commands, command: Command) -> None:
+    done = commands.run("sacctmgr", "--immediate", *command, accept=(0, 1))
+    if done.exit_code and not any(text in done.text for text in ALREADY):
+        raise done.error(advice=ADVICE)
