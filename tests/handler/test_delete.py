@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from handler import index
 from handler.clients import Aws, Clients
+from handler.interfaces import lingers
 from moto.ec2.models import ec2_backends
 
 from hyperpod_cdk.rehearsal.hyperpod import (
@@ -122,6 +123,63 @@ def test_46_a_cluster_of_another_is_not_touched(
     assert service.clusters["ml"].status is ClusterStatus.IN_SERVICE
 
 
+@pytest.mark.parametrize("tag", ["hyperpod-cdk:stack-id", "hyperpod-cdk:logical-id"])
+def test_46_a_cluster_that_lost_a_tag_of_ours_is_not_left_behind_in_silence(
+    made: Stack, service: HyperPodService, calls: Calls, tag: str
+) -> None:
+    """500 GPUs would go on, and the stack be gone: the deletion fails and says what to do."""
+    live = service.clusters["ml"]
+    taken = [one for one in live.tags if one["Key"] == tag]
+    live.tags = [one for one in live.tags if one["Key"] != tag]
+    response = made.delete()
+    assert not response.ok
+    assert f"its tag {tag} was taken away" in response.reason
+    assert "delete the cluster by hand, or put the tag back" in response.reason
+    assert live.arn in response.reason
+    assert calls.mutating == []
+    live.tags += taken
+    assert made.delete().ok
+    assert not service.clusters
+
+
+def test_46_one_that_lost_a_tag_and_is_deleted_by_hand_ends_the_wait(
+    made: Stack, service: HyperPodService, aws: Aws
+) -> None:
+    service.clusters["ml"].tags = service.clusters["ml"].tags[1:]
+    aws.sagemaker.delete_cluster(ClusterName="ml")
+    assert made.delete().ok
+
+
+@pytest.mark.parametrize("found", ["gone", "Deleting"])
+def test_13_tags_that_went_before_their_cluster_do_not_fail_the_deletion(
+    made: Stack, service: HyperPodService, aws: Aws, monkeypatch: pytest.MonkeyPatch, found: str
+) -> None:
+    """It goes between DescribeCluster and ListTags, which calls what is gone an invalid request."""
+    event = made.event("Delete", properties(REQUEST), physical_id="ml")
+    event |= index.on_event(event)
+
+    def invalid(**arguments: Any) -> None:
+        if found == "gone":
+            service.clusters.clear()
+        error = {"Error": {"Code": "ValidationException", "Message": "Invalid resource"}}
+        raise aws.sagemaker.exceptions.ClientError(error, "ListTags")
+
+    monkeypatch.setattr(aws.sagemaker, "list_tags", invalid)
+    assert index.is_complete(event) == {"IsComplete": found == "gone"}
+
+
+def test_13_tags_that_can_not_be_read_of_a_living_cluster_fail_the_deletion(
+    made: Stack, service: HyperPodService, aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def invalid(**arguments: Any) -> None:
+        error = {"Error": {"Code": "ValidationException", "Message": "Invalid resource"}}
+        raise aws.sagemaker.exceptions.ClientError(error, "ListTags")
+
+    monkeypatch.setattr(aws.sagemaker, "list_tags", invalid)
+    assert "Invalid resource" in made.delete().reason
+    assert set(service.clusters) == {"ml"}
+
+
 @pytest.mark.parametrize(
     "physical_id",
     [
@@ -213,6 +271,23 @@ def test_39_an_interface_that_never_goes_blocks_for_a_while(
     response = stack.delete()
     assert response.ok
     assert response.polls == pytest.approx(minutes, abs=1)
+
+
+def test_39_interfaces_of_more_security_groups_than_a_filter_takes(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def describe(**arguments: Any) -> Request:
+        asked.append(arguments["Filters"][0]["Values"])
+        last = {"Description": "cluster ml"} if "sg-499" in asked[-1] else {"Description": ""}
+        return {"NetworkInterfaces": [last]}
+
+    monkeypatch.setattr(aws.ec2, "describe_network_interfaces", describe)
+    groups = [f"sg-{number}" for number in range(500)]
+    assert lingers(aws, security_groups=groups, names=["ml"], waited=0)
+    assert [name for some in asked for name in some] == groups
+    assert max(map(len, asked)) <= 200
 
 
 def test_39_interfaces_that_can_not_be_seen_do_not_fail_the_deletion(

@@ -1,6 +1,8 @@
 """The reason that reaches the user (field reports 15, 16, 49)."""
 
 import json
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
 )
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
 from tests.handler.cloudformation import Stack
+from tests.handler.conftest import Calls, invocation
 from tests.handler.samples import cluster, group
 
 LINES = (
@@ -48,8 +51,28 @@ def test_15_a_lifecycle_failure_names_group_node_and_the_scripts_last_lines(
 def test_15_continuous_clusters_tell_their_last_error_events(stack: Stack, service: HyperPodService) -> None:
     service.faults.add(LifecycleFailure(group="controller", lines=LINES))
     reason = stack.create(cluster(continuous=True)).reason
-    assert "event " in reason
-    assert reason.count("\nevent ") <= 3
+    assert re.search(
+        r"\nevent \d\d:\d\d:\d\d controller/i-\w+: Lifecycle scripts did not run successfully", reason
+    )
+    assert 1 <= reason.count("\nevent ") <= 3
+
+
+def test_16_an_event_of_missing_capacity_is_told_once_and_word_for_word(
+    stack: Stack, service: HyperPodService, aws: Aws
+) -> None:
+    """Behind hundreds of events of other nodes, and itself repeated every minute."""
+    service.faults.add(InsufficientCapacity(group="gpu"))
+    groups = [group("controller", "Controller"), group("gpu"), group("compute", count=120)]
+    assert stack.create(cluster(*groups, continuous=True)).ok
+    service.clock.advance(1800)
+    service.catch_up()
+    made = service.clusters["ml"]
+    made.events.extend(replace(made.events[0], event_id=f"late-{number}") for number in range(250))
+    live = find(aws, "ml")
+    assert live is not None
+    reason = explain(invocation(aws.clients), live, "headline")
+    assert reason.count("\nevent ") == 1
+    assert "gpu: Failed to launch an instance. We currently do not have sufficient capacity" in reason
 
 
 def test_16_insufficient_capacity_is_told_word_for_word(stack: Stack, service: HyperPodService) -> None:
@@ -77,7 +100,7 @@ def test_49_a_long_failure_message_leaves_room_for_the_log(aws: Aws, service: Hy
     service.clusters["ml"].failure_message = "f" * 3000
     live = find(aws, "ml")
     assert live is not None
-    reason = explain(aws, live, "headline")
+    reason = explain(invocation(aws.clients), live, "headline")
     assert size(reason) <= REASON_BYTES
     assert LINES[-1] in reason
 
@@ -103,6 +126,29 @@ def test_what_can_not_be_found_out_hides_nothing_else(
     service.faults.add(fault)
     reason = explain(aws, live, "headline")
     assert reason.startswith("headline\nthe controller was lost\n")
+
+
+def test_a_group_that_lacks_nodes_is_named(aws: Aws, service: HyperPodService) -> None:
+    aws.sagemaker.create_cluster(**cluster(group("controller", "Controller"), group("gpu", count=4)))
+    service.clock.advance(60)
+    live = find(aws, "ml")
+    assert live is not None
+    reason = explain(invocation(aws.clients), live, "headline")
+    assert "instance group gpu: Creating, 0 of 4 nodes" in reason
+
+
+def test_an_answer_in_time_comes_before_a_full_reason(
+    aws: Aws, service: HyperPodService, calls: Calls
+) -> None:
+    """A network that is silent takes minutes for each call, and CloudFormation's hour runs out."""
+    aws.sagemaker.create_cluster(**cluster())
+    live = find(aws, "ml")
+    assert live is not None
+    calls.clear()
+    late = invocation(aws.clients)
+    service.clock.advance(61)
+    assert "log group /aws/sagemaker/Clusters/ml/" in explain(late, live, "headline")
+    assert calls.names == []
 
 
 @pytest.mark.parametrize(

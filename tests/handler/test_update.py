@@ -261,10 +261,29 @@ def test_all_at_once_becomes_continuous_but_not_back(
     assert "NodeProvisioningMode can not be taken away" in stack.update(REQUEST).reason
 
 
+@pytest.mark.parametrize(
+    ("tags", "message"),
+    [
+        ({"hyperpod-cdk:stack-id": "another"}, "Request.Tags[hyperpod-cdk:stack-id]: the name is kept"),
+        ({f"k{number}": "" for number in range(47)}, "at most 46"),
+    ],
+)
+def test_46_an_update_never_takes_our_tags_from_a_cluster(
+    made: Stack, service: HyperPodService, calls: Calls, *, tags: Any, message: str
+) -> None:
+    """With another's tags it would be nobody's: not updated, and left behind when the stack goes."""
+    before = list(service.clusters["ml"].tags)
+    response = made.update({**REQUEST, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]})
+    assert message in response.reason
+    assert calls.mutating == []
+    assert service.clusters["ml"].tags == before
+
+
 def test_48_a_cluster_that_is_gone_is_no_success(made: Stack, service: HyperPodService) -> None:
     service.clusters.clear()
     response = made.update(regroup(REQUEST, "compute", InstanceCount=3))
     assert "cluster ml is gone" in response.reason
+    assert "continue-update-rollback" in made.last.reason, "the rollback has nothing to go back to"
     assert response.physical_id == "ml"
 
 
@@ -275,6 +294,23 @@ def test_46_a_cluster_that_became_anothers_is_not_touched(
     response = made.update(regroup(REQUEST, "compute", InstanceCount=3))
     assert "is not this stack's" in response.reason
     assert calls.mutating == []
+
+
+def test_what_the_framework_could_not_wait_for_is_refused_before_any_call(
+    made: Stack, framework: Framework, calls: Calls
+) -> None:
+    """Its waiter takes 256 KiB. To fail there, after CreateCluster, would leave an orphan."""
+    labels = {"Labels": {f"key-{number}": "v" * 60 for number in range(50)}}
+
+    def labelled(count: int) -> Request:
+        return cluster(CONTROLLER, *[group(f"gpu-{n}", KubernetesConfig=labels) for n in range(count)])
+
+    create = Stack(framework=framework, logical_id="Other").create
+    assert "bytes; CDK's provider framework takes 126976" in create(labelled(38)).reason
+    assert "bytes; CDK's provider framework takes 253952" in made.update(labelled(76)).reason
+    assert calls.mutating == []
+    assert "provider framework" not in create(labelled(30)).reason
+    assert "provider framework" not in made.update(labelled(38)).reason
 
 
 def test_61_a_throttled_update_goes_through(made: Stack, service: HyperPodService) -> None:

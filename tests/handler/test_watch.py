@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 from handler.clients import Aws, Clients
 from handler.request import Desired
 from handler.watch import HAND_OVER_SECONDS, look, minimum_counts
@@ -16,7 +17,11 @@ from tests.handler.conftest import Calls
 from tests.handler.samples import cluster, group, regroup
 
 HANDLE = "https://cloudformation-waitcondition.example/handle?X-Amz-Signature=secret"
-WATCH = {"StateMachine": "arn:aws:states:us-west-2:123456789012:stateMachine:w", "Handle": HANDLE}
+WATCH = {
+    "StateMachine": "arn:aws:states:us-west-2:123456789012:stateMachine:w",
+    "Handle": HANDLE,
+    "Seconds": 4 * 3600,
+}
 CONTROLLER = group("controller", "Controller")
 PARTIAL = cluster(CONTROLLER, group("compute", count=4, MinInstanceCount=3), continuous=True)
 
@@ -31,8 +36,11 @@ class States:
     def __init__(self) -> None:
         self.started: dict[str, dict[str, Any]] = {}
         self.exceptions = SimpleNamespace(ExecutionAlreadyExists=AlreadyStartedError)
+        self.errors: list[Exception] = []
 
     def start_execution(self, **request: str) -> None:
+        if self.errors:
+            raise self.errors.pop()
         assert request["stateMachineArn"] == WATCH["StateMachine"]
         if request["name"] in self.started:
             raise AlreadyStartedError
@@ -49,7 +57,8 @@ def states(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> States:
 def seen(aws: Aws, watched: dict[str, Any]) -> list[dict[str, str]]:
     """One look of the state machine: what the condition was told."""
     told: list[dict[str, str]] = []
-    answer = look(watched, aws, put=lambda address, signal: told.append({"address": address, **signal}))
+    now = replace(aws, started=aws.now())
+    answer = look(watched, now, put=lambda address, signal: told.append({"address": address, **signal}))
     assert answer == {"Done": bool(told)}
     return told
 
@@ -84,9 +93,10 @@ def test_an_unknown_wait_is_refused_before_any_call(stack: Stack, calls: Calls) 
     assert calls.mutating == []
 
 
-def test_minimum_counts_are_watched_from_in_service_on(stack: Stack, states: States) -> None:
+def test_minimum_counts_are_watched_from_in_service_on(stack: Stack, states: States, aws: Aws) -> None:
     assert stack.create(PARTIAL, Wait="MinimumCounts", Watch=WATCH).ok
     (watched,) = states.started.values()
+    assert 3.9 * 3600 < watched.pop("Until") - aws.now() < 4 * 3600 - 240, "before the condition's own end"
     assert watched == {"ClusterName": "ml", "Minimum": {"controller": 1, "compute": 3}, "Handle": HANDLE}
 
 
@@ -107,6 +117,28 @@ def test_the_same_condition_is_watched_once(stack: Stack, states: States) -> Non
     assert stack.create(PARTIAL, Wait="MinimumCounts", Watch=WATCH).ok
     assert stack.update(PARTIAL, Wait="MinimumCounts", Watch=WATCH).ok
     assert len(states.started) == 1
+
+
+def test_60_a_watch_that_can_not_be_started_now_is_started_by_the_next_poll(
+    stack: Stack, states: States, aws: Aws
+) -> None:
+    """The cluster is there: a throttled Step Functions is no reason to fail, and to roll it back."""
+    throttled = {"Error": {"Code": "ThrottlingException", "Message": "Rate exceeded"}}
+    states.errors = [
+        aws.sagemaker.exceptions.ClientError(throttled, "StartExecution"),
+        ReadTimeoutError(endpoint_url="https://states"),
+    ]
+    response = stack.create(PARTIAL, Wait="MinimumCounts", Watch=WATCH)
+    assert response.ok, response.reason
+    assert len(states.started) == 1
+
+
+def test_a_watch_that_may_not_be_started_fails(stack: Stack, states: States, aws: Aws) -> None:
+    denied = {"Error": {"Code": "AccessDeniedException", "Message": "states:StartExecution"}}
+    states.errors = [aws.sagemaker.exceptions.ClientError(denied, "StartExecution")] * 99
+    response = stack.create(PARTIAL, Wait="MinimumCounts", Watch=WATCH)
+    assert "states:StartExecution" in response.reason
+    assert states.started == {}
 
 
 @pytest.mark.parametrize(
@@ -151,8 +183,53 @@ def test_the_condition_is_told_why_the_cluster_failed(
     assert len(json.dumps(signal)) < 4096
 
 
+def test_the_condition_is_told_that_the_service_gave_up_on_nodes(
+    stack: Stack, states: States, aws: Aws, service: HyperPodService, framework: Framework
+) -> None:
+    """After three hours the service sets a group that misses its minimum back, and is in service again."""
+    service.faults.add(InsufficientCapacity(group="compute"))
+    assert stack.create(PARTIAL, Wait="MinimumCounts", Watch=WATCH).ok
+    (watched,) = states.started.values()
+    assert seen(aws, watched) == [], "it is still tried"
+    framework.advance(service.durations.min_count_timeout + 600)
+    service.catch_up()
+    assert service.clusters["ml"].status == "InService"
+    (signal,) = seen(aws, watched)
+    assert signal["Status"] == "FAILURE"
+    assert signal["Reason"].startswith("the service gave up on nodes of compute 0 of 3\n")
+    assert "We currently do not have sufficient capacity" in signal["Reason"]
+
+
+def test_the_condition_is_told_what_is_missing_before_its_time_runs_out(
+    stack: Stack, states: States, aws: Aws, service: HyperPodService, framework: Framework
+) -> None:
+    """A condition that runs out of time by itself tells no reason."""
+    service.durations = replace(service.durations, launch=8 * 3600)
+    assert stack.create(cluster(), Wait="MinimumCounts", Watch=WATCH).ok
+    (watched,) = states.started.values()
+    framework.advance(watched["Until"] - aws.now() - 60)
+    assert seen(aws, watched) == []
+    framework.advance(61)
+    (signal,) = seen(aws, watched)
+    assert signal["Status"] == "FAILURE"
+    assert signal["Reason"].startswith(
+        "time ran out: cluster ml is Creating, and has of controller 0 of 1, compute 0 of 2\n"
+    )
+
+
+def test_the_condition_is_told_that_nothing_can_be_seen(aws: Aws, calls: Calls) -> None:
+    """What the state machine hands over when its looks have failed for half an hour."""
+    error = {"Error": "ClientError", "Cause": json.dumps({"errorMessage": "AccessDenied" * 1000})}
+    watched = {"ClusterName": "ml", "Minimum": {}, "Handle": HANDLE, "Until": 0, "Error": error}
+    (signal,) = seen(aws, watched)
+    assert signal["Status"] == "FAILURE"
+    assert "cluster ml can not be watched: ClientError: " in signal["Reason"]
+    assert len(json.dumps(signal)) < 4096 + 2600, "Reason and Data, each as long as it may be"
+    assert calls.names == []
+
+
 def test_the_condition_is_told_when_the_cluster_is_gone(aws: Aws) -> None:
-    (signal,) = seen(aws, {"ClusterName": "ml", "Minimum": {}, "Handle": HANDLE})
+    (signal,) = seen(aws, {"ClusterName": "ml", "Minimum": {}, "Handle": HANDLE, "Until": 0})
     assert signal["Status"] == "FAILURE"
     assert "is gone" in signal["Reason"]
 

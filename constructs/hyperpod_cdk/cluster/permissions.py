@@ -16,6 +16,7 @@ READ_CLUSTER = [
 
 LOOK_AT_CLUSTERS = [
     "sagemaker:DescribeCluster",
+    "sagemaker:DescribeClusterEvent",
     "sagemaker:ListClusterEvents",
     "sagemaker:ListClusterNodes",
     "sagemaker:ListTags",

@@ -29,7 +29,7 @@ MAX_WAIT = cdk.Duration.minutes(55)
 _QUERY_INTERVAL = cdk.Duration.seconds(20)
 # Above the handler's longest bounded wait; the provider framework advises at most 14 minutes.
 _ON_EVENT_TIMEOUT = cdk.Duration.minutes(14)
-_IS_COMPLETE_TIMEOUT = cdk.Duration.minutes(2)
+_IS_COMPLETE_TIMEOUT = cdk.Duration.minutes(5)
 
 
 class ClusterProvider(Construct):

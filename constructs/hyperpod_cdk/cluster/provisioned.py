@@ -80,7 +80,11 @@ def custom_resource(
             "ControllerGroup": controller_group,
             "Wait": None if deployment.wait is Wait.IN_SERVICE else _WAITS[deployment.wait],
             "Watch": watch
-            and {"StateMachine": watch.state_machine.state_machine_arn, "Handle": watch.handle.ref},
+            and {
+                "StateMachine": watch.state_machine.state_machine_arn,
+                "Handle": watch.handle.ref,
+                "Seconds": int(watch.timeout.to_seconds()),
+            },
             "LogGroupRemoval": "Delete" if removes_logs else None,
         },
     )

@@ -15,16 +15,16 @@ from hyperpod_cdk.access.keys import encrypted_log_group
 from hyperpod_cdk.cluster.findings import acknowledge_watch
 
 _LOOK_SECONDS = 60
-# A lasting fault of a look ends the execution after an hour of tries; the condition then runs out of time.
-_TRIES = 60
+# A lasting fault of a look is told to the condition after half an hour of tries.
+_TRIES = 30
 
 
 class MinimumCounts(Construct):
     """Waits until every instance group has its minimum of nodes, for up to 12 hours.
 
     The custom resource starts the state machine when it answers. A WaitCondition cannot be updated
-    (CFN aws-resource-cloudformation-waitcondition), so its logical id follows the request: a changed request
-    waits anew, an unchanged one does not.
+    (CFN aws-resource-cloudformation-waitcondition), so its logical id follows the request and the timeout: a
+    changed request waits anew, an unchanged one does not.
     """
 
     def __init__(
@@ -48,7 +48,9 @@ class MinimumCounts(Construct):
             encryption_key: for the log group. Default: AWS-managed keys.
         """
         super().__init__(scope, construct_id)
-        name = _digest(cdk.Stack.of(self).resolve(request))
+        self.timeout = timeout
+        """How long the condition waits."""
+        name = _digest([cdk.Stack.of(self).resolve(request), timeout.to_seconds()])
         self.handle = cdk.CfnWaitConditionHandle(self, f"Handle{name}")
         self.condition = cdk.CfnWaitCondition(
             self,
@@ -63,7 +65,7 @@ class MinimumCounts(Construct):
         self.state_machine = sfn.StateMachine(
             self,
             "Watch",
-            definition_body=sfn.DefinitionBody.from_string(json.dumps(_DEFINITION)),
+            definition_body=sfn.DefinitionBody.from_string(json.dumps(DEFINITION)),
             definition_substitutions={"Look": look.function_arn},
             timeout=timeout,
             # the input holds the condition's signed address, which is a secret
@@ -75,7 +77,13 @@ class MinimumCounts(Construct):
         acknowledge_watch(self.state_machine, look)
 
 
-_DEFINITION = {
+_AGAIN = {
+    "ErrorEquals": ["States.ALL"],
+    "IntervalSeconds": _LOOK_SECONDS,
+    "MaxAttempts": _TRIES,
+    "BackoffRate": 1,
+}
+DEFINITION = {
     "Comment": "Looks at a HyperPod cluster until it has its nodes",
     "StartAt": "Look",
     "States": {
@@ -83,14 +91,16 @@ _DEFINITION = {
             "Type": "Task",
             "Resource": "${Look}",
             "ResultPath": "$.Seen",
-            "Retry": [
-                {
-                    "ErrorEquals": ["States.ALL"],
-                    "IntervalSeconds": _LOOK_SECONDS,
-                    "MaxAttempts": _TRIES,
-                    "BackoffRate": 1,
-                }
-            ],
+            "Retry": [_AGAIN],
+            "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.Error", "Next": "GiveUp"}],
+            "Next": "Done?",
+        },
+        "GiveUp": {
+            "Comment": "Look tells the condition about the error, and looks no more",
+            "Type": "Task",
+            "Resource": "${Look}",
+            "ResultPath": "$.Seen",
+            "Retry": [_AGAIN],
             "Next": "Done?",
         },
         "Done?": {
@@ -102,6 +112,7 @@ _DEFINITION = {
         "Told": {"Type": "Succeed"},
     },
 }
+"""Looks each minute. When looking itself fails for long, Look is told so and tells the condition."""
 
 
 def _digest(resolved: Any) -> str:

@@ -7,7 +7,7 @@ from tests.handler.cloudformation import Flow, Response
 from tests.handler.lives.promises import Promises
 from tests.handler.samples import Request
 
-ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 14 * 60, 2 * 60
+ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 14 * 60, 5 * 60
 """Timeouts of the two Lambda functions (hyperpod_cdk/cluster/provider.py)."""
 
 CLOUDFORMATION_SECONDS = 60 * 60

@@ -63,6 +63,12 @@ def is_mine(one: Cluster) -> bool:
     return (tags.get(f"{OWN}stack-id"), tags.get(f"{OWN}logical-id")) == (STACK_ID, "Cluster")
 
 
+def is_disowned(one: Cluster) -> bool:
+    """Whether somebody took a tag from a cluster of the resource."""
+    tags = tags_of(one)
+    return tags.get(f"{OWN}stack-id") == STACK_ID and f"{OWN}logical-id" not in tags
+
+
 def meddling(what: str, one: Cluster) -> tuple[str, Request]:
     """What somebody does to a cluster, as an API call."""
     groups = [dict(group.spec) for group in one.groups.values()]

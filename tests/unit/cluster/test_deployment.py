@@ -12,6 +12,7 @@ import pytest
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk.assertions import Match, Template
 
+from hyperpod_cdk.cluster.waiting import DEFINITION
 from hyperpod_cdk.config import load
 from hyperpod_cdk.service.api_model import input_shape, walk
 from hyperpod_cdk.spec import Deployment, HyperPodSpec, Provisioning, RemovalPolicy, Wait
@@ -99,6 +100,7 @@ def test_minimum_counts_are_waited_for_by_a_condition(spec: HyperPodSpec) -> Non
     _, condition = one(template, "AWS::CloudFormation::WaitCondition")
     assert resource["Properties"]["Wait"] == "MinimumCounts"
     assert resource["Properties"]["Watch"]["Handle"] == {"Ref": handle}
+    assert resource["Properties"]["Watch"]["Seconds"] == 12 * 3600
     assert condition["Properties"] == {"Handle": {"Ref": handle}, "Timeout": "43200", "Count": 1}
     assert cluster in condition["DependsOn"]
     machine = resource["Properties"]["Watch"]["StateMachine"]["Ref"]
@@ -118,16 +120,26 @@ def test_minimum_counts_are_waited_for_by_a_condition(spec: HyperPodSpec) -> Non
 def test_the_condition_follows_the_request(spec: HyperPodSpec) -> None:
     """A condition can not be updated: a changed request needs a new one, an unchanged must keep it."""
 
-    def condition(of: HyperPodSpec) -> str:
-        return one(
-            Template.from_stack(stack(of, wait=Wait.MINIMUM_COUNTS)), "AWS::CloudFormation::WaitCondition"
-        )[0]
+    def condition(of: HyperPodSpec, **deployment: Any) -> str:
+        made = stack(of, wait=Wait.MINIMUM_COUNTS, **deployment)
+        return one(Template.from_stack(made), "AWS::CloudFormation::WaitCondition")[0]
 
     *others, compute = spec.cluster.instance_groups
     groups = [*others, replace(compute, instance_count=17)]
     scaled = replace(spec, cluster=replace(spec.cluster, instance_groups=groups))
     assert condition(spec) == condition(replace(spec, termination_protection=False))
     assert condition(spec) != condition(scaled)
+    assert condition(spec) != condition(spec, wait_timeout_hours=5), "nor can its timeout be updated"
+
+
+def test_a_watch_that_can_look_no_more_tells_the_condition() -> None:
+    """Without it, the condition would run out of its hours and tell no reason."""
+    states: Any = DEFINITION["States"]
+    (caught,) = states["Look"]["Catch"]
+    assert caught == {"ErrorEquals": ["States.ALL"], "ResultPath": "$.Error", "Next": "GiveUp"}
+    assert states["GiveUp"]["Resource"] == states["Look"]["Resource"]
+    (again,) = states["Look"]["Retry"]
+    assert again["MaxAttempts"] * again["IntervalSeconds"] < 3600, "within the shortest timeout"
 
 
 def test_the_signed_address_is_not_logged(spec: HyperPodSpec) -> None:

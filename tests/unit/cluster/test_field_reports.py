@@ -16,6 +16,8 @@ from hyperpod_cdk.access import ExecutionRole
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.cluster.handler.clients import CONFIG
+from hyperpod_cdk.cluster.handler.patience import PATIENCE_SECONDS
+from hyperpod_cdk.cluster.handler.wait import GIVE_UP_SECONDS
 from hyperpod_cdk.cluster.handler_code import handler_code
 from hyperpod_cdk.config import load
 from hyperpod_cdk.config.reader import ConfigError
@@ -212,8 +214,18 @@ def test_68_nothing_waits_longer_than_its_function_lives(template: Template) -> 
         for function in properties(template, "AWS::Lambda::Function").values()
         if function["Handler"].startswith("handler.index.")
     }
-    assert timeouts == {"handler.index.on_event": 14 * 60, "handler.index.is_complete": 2 * 60}
-    assert (CONFIG.connect_timeout, CONFIG.read_timeout) == (5, 30)
+    assert timeouts == {"handler.index.on_event": 14 * 60, "handler.index.is_complete": 5 * 60}
+    attempts = CONFIG.retries["total_max_attempts"]
+    assert attempts >= 6, "field report 60"
+    # botocore waits up to 2**n seconds after the nth attempt, and 20 at most
+    silent = attempts * CONFIG.read_timeout + sum(min(2**n, 20) for n in range(attempts - 1))
+    assert CONFIG.connect_timeout < CONFIG.read_timeout
+    # a poll ends with the call that nobody answers; what it then says of the time asks once more
+    assert 2 * silent < timeouts["handler.index.is_complete"]
+    # on_event has its patience, and after it at most: look, create, look again, read tags
+    assert PATIENCE_SECONDS + 4 * silent < timeouts["handler.index.on_event"]
+    # CloudFormation's hour is not over when the last poll is
+    assert GIVE_UP_SECONDS + timeouts["handler.index.is_complete"] < 3600
 
 
 def test_69_a_cluster_can_be_in_another_stack_than_its_network() -> None:

@@ -14,7 +14,8 @@ from botocore.session import Session
 
 CONFIG = Config(
     connect_timeout=5,
-    read_timeout=30,
+    # a network that is silent must cost a poll, not the life of the function: six times this, and the pauses
+    read_timeout=15,
     retries={"mode": "adaptive", "total_max_attempts": 6},
     user_agent_extra="hyperpod-cdk",
 )

@@ -7,18 +7,10 @@ from .converge import converge
 from .errors import AWS_ERRORS, RefusedError, is_name_in_use, is_outcome_unknown
 from .live import Live, find
 from .log import log
-from .ownership import (
-    MAX_USER_TAGS,
-    OWN_TAGS,
-    creation_tags,
-    is_made_by,
-    is_ours,
-    read_tags,
-    tag_list,
-)
+from .ownership import check_tags, creation_tags, is_made_by, is_ours, read_tags, tag_list
 from .patience import patiently
 from .reason import shorten
-from .request import Desired, Event, desired_of
+from .request import Desired, Event, check_size, desired_of
 
 _DOUBT_BYTES = 1000
 _IN_USE = (
@@ -36,6 +28,7 @@ def on_create(event: Event, aws: Aws) -> dict[str, Any]:
         RefusedError: the properties are wrong, or the name is another's; nothing was made.
         ClientError, BotoCoreError: the service refused; nothing was made.
     """
+    check_size(event)
     return make(event, desired_of(event.properties, aws), aws)
 
 
@@ -45,7 +38,7 @@ def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
     Fails only when this request certainly made no cluster. If it may have, is_complete fails in its place:
     CloudFormation then knows the physical id, and the framework does not swallow the Delete that follows.
     """
-    _check_tags(desired)
+    check_tags(desired)
     try:
         live = patiently(aws, find, aws=aws, name=desired.name)
     except AWS_ERRORS as error:
@@ -106,14 +99,3 @@ def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, An
         return _made(desired, aws)
     log("cluster exists and is ours: taken over", cluster=desired.name, status=live.status)
     return converge(aws, event, desired=desired, old=Desired(request={}), live=live, tags=tags)
-
-
-def _check_tags(desired: Desired) -> None:
-    own = sorted(OWN_TAGS & set(desired.tags))
-    if own:
-        raise RefusedError(f"Request.Tags[{own[0]}]: the name is kept for this resource; choose another")
-    if len(desired.tags) > MAX_USER_TAGS:
-        raise RefusedError(
-            f"Request.Tags: at most {MAX_USER_TAGS} of the 50 tags of a cluster are free, "
-            f"got {len(desired.tags)}"
-        )

@@ -2,13 +2,14 @@
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from .clients import Aws
-from .errors import AWS_ERRORS, code_of, is_conflict, is_not_found, is_transient
+from .errors import AWS_ERRORS, ClusterFailedError, code_of, is_conflict, is_not_found, is_transient
 from .live import Live, find
 from .log import log
-from .ownership import is_ours, read_tags
+from .ownership import is_ours, missing_tag, read_tags
 from .patience import patiently
 from .request import Event, lenient_desired_of
 
@@ -53,12 +54,17 @@ def delete_if_ours(event: Event, name: str, aws: Aws, *, made_until: float = mat
 
     Returns:
         The cluster while it is there and ours, whether or not it could be asked now; None otherwise.
+
+    Raises:
+        ClusterFailedError: on Delete, one of the tags that say that it is ours was taken away.
     """
     live = find(aws, name)
     if live is None or live.made > made_until:
         return None
     try:
-        if not is_ours(read_tags(aws, live.arn), event):
+        tags = read_tags(aws, live.arn)
+        if not is_ours(tags, event):
+            _check_nothing_was_taken(live, tags, event)
             log("cluster is not ours and is not touched", cluster=name, arn=live.arn)
             return None
         if live.status != "Deleting":
@@ -66,10 +72,32 @@ def delete_if_ours(event: Event, name: str, aws: Aws, *, made_until: float = mat
     except AWS_ERRORS as error:
         if is_not_found(error):
             return None
+        if code_of(error) == "ValidationException":
+            return _going(live, error, aws)
         if not is_conflict(error):
             raise
         log("cluster is busy, deletion will be asked for again", cluster=name, status=live.status)
     return live
+
+
+def _check_nothing_was_taken(live: Live, tags: Mapping[str, str], event: Event) -> None:
+    missing = missing_tag(tags, event)
+    if missing and event.kind == "Delete" and live.status != "Deleting":
+        raise ClusterFailedError(
+            f"cluster {live.name} is there, but its tag {missing} was taken away, and without it nothing is "
+            f"deleted: delete the cluster by hand, or put the tag back and delete again ({live.arn})"
+        )
+
+
+def _going(live: Live, error: Exception, aws: Aws) -> Live | None:
+    """The cluster if it is on its way out, None if it is gone; it was there a moment ago.
+
+    ListTags calls what is gone an invalid request (github.com/aws/amazon-sagemaker-feedback/issues/108).
+    """
+    again = find(aws, live.arn)
+    if again is not None and again.status != "Deleting":
+        raise error
+    return again
 
 
 def delete_logs(event: Event, aws: Aws) -> None:

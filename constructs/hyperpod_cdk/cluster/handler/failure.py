@@ -18,7 +18,10 @@ _BAD_NODES = frozenset({"Failure", "NotFound"})
 _FAILURE = re.compile("fail|error", re.IGNORECASE)
 _LOG_LINES = 20
 _EVENTS = 3
+_EVENTS_LOOKED_AT = 1000
 _STREAMS_LOOKED_AT = 5
+_SECONDS = 60
+"""After an invocation has taken so long, no more is looked up: to answer in time comes first."""
 
 _CONSOLES = {
     "aws": "console.aws.amazon.com",
@@ -37,8 +40,8 @@ def explain(aws: Aws, live: Live, headline: str) -> str:
         live: the cluster.
         headline: what failed; comes first.
     """
-    node = _try(_bad_node, aws, live) or {}
-    stream, tail = _try(_lifecycle_tail, aws, live, node) or ("", "")
+    node = _try(aws, _bad_node, live) or {}
+    stream, tail = _try(aws, _lifecycle_tail, live, node) or ("", "")
     place = f"log group {live.log_group} {_link(aws, live)}"
     return compose(
         [
@@ -47,7 +50,7 @@ def explain(aws: Aws, live: Live, headline: str) -> str:
             Part(text=_groups(live), most=300),
             Part(text=_node_text(node), most=300),
             Part(text=place, most=450),
-            Part(text="\n".join(_try(_error_events, aws, live) or ()), most=600),
+            Part(text="\n".join(_try(aws, _error_events, live) or ()), most=600),
             Part(text=f"last lines of {stream}:" if tail else "", most=200),
             Part(text=tail, most=1500, keep_end=True),
         ]
@@ -56,10 +59,11 @@ def explain(aws: Aws, live: Live, headline: str) -> str:
 
 def _groups(live: Live) -> str:
     bad = [
-        f"instance group {group['InstanceGroupName']}: {group['Status']}, "
+        f"instance group {group['InstanceGroupName']}: {group.get('Status', '')}, "
         f"{group.get('CurrentCount', 0)} of {group.get('TargetCount', 0)} nodes"
         for group in live.description.get("InstanceGroups", ())
         if group.get("Status") in ("Failed", "Degraded")
+        or group.get("CurrentCount", 0) < group.get("TargetCount", 0)
     ]
     return "\n".join(bad)
 
@@ -119,16 +123,45 @@ def _tail(aws: Aws, log_group: str, stream: str) -> str:
 
 
 def _error_events(aws: Aws, live: Live) -> Iterator[str]:
-    """The last errors of a cluster with Continuous provisioning; only those have events."""
+    """The last different errors of a cluster with Continuous provisioning; only those have events."""
     if live.description.get("NodeProvisioningMode") != "Continuous":
         return
-    answer = aws.sagemaker.list_cluster_events(
-        ClusterName=live.name, SortBy="EventTime", SortOrder="Descending", MaxResults=100
-    )
-    errors = (event for event in answer.get("Events", ()) if event.get("EventLevel") == "Error")
-    for event in islice(errors, _EVENTS):
-        where = "/".join(filter(None, (event.get("InstanceGroupName"), event.get("InstanceId"))))
-        yield f"event {event['EventTime']:%H:%M:%S} {where}: {event.get('Description', '')}"
+    told: set[tuple[str, str]] = set()
+    for event in islice(_events(aws, live), _EVENTS_LOOKED_AT):
+        kind = (event.get("InstanceGroupName", ""), event.get("Description", ""))
+        if event.get("EventLevel") == "Error" and kind not in told:
+            told.add(kind)
+            yield _event_text(aws, live, event)
+        if len(told) == _EVENTS:
+            return
+
+
+def _events(aws: Aws, live: Live) -> Iterator[dict[str, Any]]:
+    """The cluster's events, page by page, the last one first."""
+    page: dict[str, Any] = {}
+    while True:
+        answer = aws.sagemaker.list_cluster_events(
+            ClusterName=live.name, SortBy="EventTime", SortOrder="Descending", MaxResults=100, **page
+        )
+        yield from answer.get("Events", ())
+        if not answer.get("NextToken"):
+            return
+        page = {"NextToken": answer["NextToken"]}
+
+
+def _event_text(aws: Aws, live: Live, event: dict[str, Any]) -> str:
+    where = "/".join(filter(None, (event.get("InstanceGroupName"), event.get("InstanceId"))))
+    reason = _try(aws, _event_failure, live, event)
+    text = f"event {event['EventTime']:%H:%M:%S} {where}: {event.get('Description', '')}"
+    return f"{text} {reason}" if reason else text
+
+
+def _event_failure(aws: Aws, live: Live, event: dict[str, Any]) -> str:
+    """What went wrong, which only the whole event tells."""
+    whole = aws.sagemaker.describe_cluster_event(ClusterName=live.name, EventId=event["EventId"])
+    about = whole.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
+    messages = (part.get("FailureMessage", "") for part in about.values())
+    return next(filter(None, messages), "")
 
 
 def _link(aws: Aws, live: Live) -> str:
@@ -139,9 +172,12 @@ def _link(aws: Aws, live: Live) -> str:
     return f"https://{aws.region}.{console}/{page}" if console else ""
 
 
-def _try(find: Callable[..., Any], *arguments: Any) -> Any:
+def _try(aws: Aws, find: Callable[..., Any], *arguments: Any) -> Any:
+    if aws.now() - aws.started > _SECONDS:
+        log("part of the reason is left out", level="WARNING", part=find.__name__)
+        return None
     try:
-        found = find(*arguments)
+        found = find(aws, *arguments)
         return list(found) if isinstance(found, Iterator) else found
     except AWS_ERRORS as error:
         log("part of the reason is missing", level="WARNING", part=find.__name__, code=code_of(error))

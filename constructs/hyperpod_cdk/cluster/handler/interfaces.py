@@ -14,6 +14,9 @@ NAMED_SECONDS = 40 * 60
 UNNAMED_SECONDS = 10 * 60
 """How long it waits for interfaces of SageMaker that name no cluster, and may be another resource's."""
 
+_VALUES = 100
+"""Values of one filter; EC2 takes some 200 and no page says how many."""
+
 _SAGEMAKER = re.compile(r"sagemaker|hyperpod", re.IGNORECASE)
 
 
@@ -48,6 +51,11 @@ def lingers(aws: Aws, *, security_groups: Sequence[str], names: Sequence[str], w
 
 
 def _interfaces(aws: Aws, security_groups: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for start in range(0, len(security_groups), _VALUES):
+        yield from _interfaces_of(aws, security_groups[start : start + _VALUES])
+
+
+def _interfaces_of(aws: Aws, security_groups: Sequence[str]) -> Iterator[dict[str, Any]]:
     page: dict[str, Any] = {}
     while True:
         answer = aws.ec2.describe_network_interfaces(

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .clients import Aws
-from .request import Event
+from .errors import RefusedError
+from .request import Desired, Event
 
 STACK_TAG = "hyperpod-cdk:stack-id"
 LOGICAL_TAG = "hyperpod-cdk:logical-id"
@@ -40,6 +41,22 @@ class Pending:
         return f"{self.request_id}/{self.step}/{self.since}"
 
 
+def check_tags(desired: Desired) -> None:
+    """Refuse tags of the user that would take the place of ours.
+
+    Raises:
+        RefusedError: one has a name of ours, or there are too many beside ours.
+    """
+    own = sorted(OWN_TAGS & set(desired.tags))
+    if own:
+        raise RefusedError(f"Request.Tags[{own[0]}]: the name is kept for this resource; choose another")
+    if len(desired.tags) > MAX_USER_TAGS:
+        raise RefusedError(
+            f"Request.Tags: at most {MAX_USER_TAGS} of the 50 tags of a cluster are free, "
+            f"got {len(desired.tags)}"
+        )
+
+
 def ownership_tags(event: Event) -> dict[str, str]:
     """Give the tags that mark a cluster as this resource's."""
     return {STACK_TAG: event.stack_id, LOGICAL_TAG: event.logical_id}
@@ -58,6 +75,17 @@ def is_made_by(tags: Mapping[str, str], event: Event) -> bool:
 def is_ours(tags: Mapping[str, str], event: Event) -> bool:
     """Whether the tags say that the cluster is this resource's."""
     return ownership_tags(event).items() <= tags.items()
+
+
+def missing_tag(tags: Mapping[str, str], event: Event) -> str | None:
+    """Name the tag that somebody took from a cluster of this resource; None when the tags say another thing.
+
+    Both are put on a cluster at once, so that one without the other tells of a hand that took the other.
+    """
+    wanted = ownership_tags(event)
+    missing = [key for key in wanted if key not in tags]
+    kept = [key for key, value in wanted.items() if tags.get(key) == value]
+    return missing[0] if missing and kept else None
 
 
 def pending_of(tags: Mapping[str, str]) -> Pending | None:

@@ -1,5 +1,6 @@
 """What CloudFormation asks for: the event, and the cluster described in its properties."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -37,6 +38,10 @@ class Wait(StrEnum):
     MINIMUM_COUNTS = "MinimumCounts"
 
 
+EVENT_BYTES = 262_144 - 8_192
+"""What an event may take: the provider framework hands it to a state machine, with a signed address and what
+on_event returned (262,144: Step Functions API reference, LambdaFunctionScheduledEventDetails, input)."""
+
 GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
 
 
@@ -44,7 +49,8 @@ GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
 class Event:
     """A request of CloudFormation, as the provider framework hands it over.
 
-    ``physical_id`` is empty on Create. ``handover`` is what on_event left for is_complete.
+    ``physical_id`` is empty on Create. ``handover`` is what on_event left for is_complete. ``size`` is the
+    event's own, in bytes.
     """
 
     kind: str
@@ -55,6 +61,7 @@ class Event:
     properties: Mapping[str, Any]
     old_properties: Mapping[str, Any] = field(default_factory=dict)
     handover: Mapping[str, Any] = field(default_factory=dict)
+    size: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +74,8 @@ class Desired:
             ScheduledUpdateConfig and then to the service.
         controller_group: group that users log in through; None for the one whose node type is Controller.
         wait: what counts as done.
-        watch: the StateMachine that goes on waiting, and the Handle of the condition that it tells.
+        watch: the StateMachine that goes on waiting, the Handle of the condition that it tells, and the
+            Seconds that the condition waits.
         removes_logs: delete the log group of the cluster's nodes with the cluster.
     """
 
@@ -109,7 +117,25 @@ def event_of(raw: Mapping[str, Any]) -> Event:
         properties=raw.get("ResourceProperties") or {},
         old_properties=raw.get("OldResourceProperties") or {},
         handover=raw.get("Handover") or {},
+        size=len(json.dumps(raw, ensure_ascii=False, separators=(",", ":"), default=str).encode()),
     )
+
+
+def check_size(event: Event) -> None:
+    """Refuse an event that on_event could answer, and nothing after it.
+
+    The framework fails when it can not start its waiter, and would then forget a cluster that was made. What
+    is made must also be updated one day, by an event with the request before beside the new one.
+
+    Raises:
+        RefusedError: the event is too long.
+    """
+    most = EVENT_BYTES // 2 if event.kind == "Create" else EVENT_BYTES
+    if event.size > most:
+        raise RefusedError(
+            f"Request: {event.kind} of {event.size} bytes; CDK's provider framework takes {most}. "
+            "Ask for fewer instance groups, or for fewer labels and taints"
+        )
 
 
 def desired_of(properties: Mapping[str, Any], aws: Aws) -> Desired:

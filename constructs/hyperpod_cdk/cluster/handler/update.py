@@ -14,9 +14,9 @@ from .create import make, unsure
 from .delete import delete_if_ours
 from .errors import AWS_ERRORS, ClusterFailedError, RefusedError
 from .live import find
-from .ownership import is_ours, read_tags
+from .ownership import check_tags, is_ours, read_tags
 from .patience import patiently
-from .request import Desired, Event, desired_of, lenient_desired_of
+from .request import Desired, Event, check_size, desired_of, lenient_desired_of
 
 
 def on_update(event: Event, aws: Aws) -> dict[str, Any]:
@@ -30,7 +30,9 @@ def on_update(event: Event, aws: Aws) -> dict[str, Any]:
         ClusterFailedError: the cluster is gone, or not ours.
         ClientError, BotoCoreError: the service refused.
     """
+    check_size(event)
     desired = desired_of(event.properties, aws)
+    check_tags(desired)
     old = lenient_desired_of(event.old_properties, aws)
     if desired.name != event.physical_id:
         return make(event, desired, aws)
@@ -43,8 +45,8 @@ def _in_place(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[st
     live = patiently(aws, find, aws=aws, name=desired.name)
     if live is None or live.status == "Deleting":
         raise ClusterFailedError(
-            f"cluster {desired.name} is gone: it was deleted outside of CloudFormation. "
-            "Change ClusterName to make it anew"
+            f"cluster {desired.name} is gone: it was deleted outside of CloudFormation. Change ClusterName "
+            "to make it anew. If a rollback ends here: continue-update-rollback, with this resource skipped"
         )
     tags = patiently(aws, read_tags, aws=aws, arn=live.arn)
     if not is_ours(tags, event):

@@ -58,14 +58,17 @@ def is_complete(event: Event, aws: Aws) -> dict[str, Any]:
     waited = aws.now() - event.handover["Since"]
     if not answer["IsComplete"] and waited > GIVE_UP_SECONDS:
         raise ClusterFailedError(_overdue(event, aws))
-    if answer["IsComplete"] and event.kind != "Delete":
-        hand_over(event, lenient_desired_of(event.properties, aws), aws)
     return answer
 
 
 def _poll(event: Event, aws: Aws) -> dict[str, Any]:
     try:
-        return _delete(event, aws) if event.kind == "Delete" else _made_or_updated(event, aws)
+        if event.kind == "Delete":
+            return _delete(event, aws)
+        answer = _made_or_updated(event, aws)
+        if answer["IsComplete"]:
+            hand_over(event, lenient_desired_of(event.properties, aws), aws)
+        return answer
     except AWS_ERRORS as error:
         if is_transient(error) or (_is_young(event, aws) and is_permission_delay(error)):
             log("poll failed, the next one may not", level="WARNING", code=code_of(error), reason=str(error))

@@ -22,6 +22,9 @@ from .result import attributes
 HAND_OVER_SECONDS = 45 * 60
 """When a cluster that is not in service yet is left to the state machine; below the handler's own limit."""
 
+_SPARE_SECONDS = 5 * 60
+"""How long before the condition runs out of time it is told so: what runs out by itself tells no reason."""
+
 _UNDER_WAY = frozenset({"Creating", "Updating", "SystemUpdating"})
 _LOST = frozenset({"Failed", "Deleting"})
 
@@ -50,7 +53,12 @@ def hand_over(event: Event, desired: Desired, aws: Aws) -> None:
         return
     handle = desired.watch["Handle"]
     name = hashlib.sha256(handle.encode()).hexdigest()[:40]
-    watched = {"ClusterName": event.physical_id, "Minimum": minimum_counts(desired), "Handle": handle}
+    watched = {
+        "ClusterName": event.physical_id,
+        "Minimum": minimum_counts(desired),
+        "Handle": handle,
+        "Until": int(aws.now() + float(desired.watch["Seconds"]) - _SPARE_SECONDS),
+    }
     try:
         aws.states.start_execution(
             stateMachineArn=desired.watch["StateMachine"], name=name, input=json.dumps(watched)
@@ -88,15 +96,14 @@ def look(
     """Ask once; tell the condition when there is something to tell.
 
     Args:
-        watched: what :func:`hand_over` left.
+        watched: what :func:`hand_over` left, and the state machine's Error when it can look no more.
         aws: the way to AWS.
         put: sends the signal. Default: to the condition's address.
 
     Returns:
         ``Done``, by which the state machine goes on or ends.
     """
-    live = find(aws, watched["ClusterName"])
-    verdict = _verdict(watched, live, aws)
+    verdict = _unseen(watched) or _verdict(watched, find(aws, watched["ClusterName"]), aws)
     if verdict is None:
         return {"Done": False}
     status, reason = verdict
@@ -108,25 +115,51 @@ def look(
     return {"Done": True}
 
 
+def _unseen(watched: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The state machine gives up: each of its looks has failed."""
+    error = watched.get("Error")
+    if error is None:
+        return None
+    reason = (
+        f"cluster {watched['ClusterName']} can not be watched: {error.get('Error')}: {error.get('Cause')}"
+    )
+    return "FAILURE", shorten(reason, REASON_BYTES)
+
+
 def _verdict(watched: Mapping[str, Any], live: Live | None, aws: Aws) -> tuple[str, str] | None:
     if live is None:
         return "FAILURE", f"cluster {watched['ClusterName']} is gone"
     if live.status in _LOST:
         headline = f"cluster {live.name} did not come up: its status is {live.status}"
-        return "FAILURE", shorten(explain(aws, live, headline), REASON_BYTES)
-    counts = {
-        group["InstanceGroupName"]: group.get("CurrentCount", 0)
-        for group in live.description.get("InstanceGroups", ())
-    }
-    missing = {
-        name: f"{counts.get(name, 0)} of {wanted}"
-        for name, wanted in watched["Minimum"].items()
-        if counts.get(name, 0) < wanted
-    }
+        return "FAILURE", explain(aws, live, headline)
+    missing = _missing(watched["Minimum"], live, "CurrentCount")
     if live.status == "InService" and not missing:
         return "SUCCESS", "every instance group has its minimum of nodes"
+    given_up = _missing(watched["Minimum"], live, "TargetCount") if live.status == "InService" else {}
+    if given_up:
+        return "FAILURE", explain(aws, live, f"the service gave up on nodes of {_told(given_up)}")
+    if aws.now() >= watched["Until"]:
+        headline = f"time ran out: cluster {live.name} is {live.status}, and has of {_told(missing)}"
+        return "FAILURE", explain(aws, live, headline)
     log("cluster watched", cluster=live.name, status=live.status, missing=missing)
     return None
+
+
+def _missing(minimum: Mapping[str, int], live: Live, member: str) -> dict[str, str]:
+    """The groups that are below their minimum in a count that DescribeCluster shows."""
+    shown = {
+        group["InstanceGroupName"]: group.get(member, 0)
+        for group in live.description.get("InstanceGroups", ())
+    }
+    return {
+        name: f"{shown.get(name, 0)} of {least}"
+        for name, least in minimum.items()
+        if shown.get(name, 0) < least
+    }
+
+
+def _told(counts: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def _put(address: str, signal: dict[str, str]) -> None:
