@@ -122,6 +122,19 @@ def test_minimum_is_waited_for(
     assert (group_status(sagemaker, "compute"), counts(sagemaker)["compute"]) == ("InService", (3, 3))
 
 
+def test_a_node_taken_away_on_its_way_leaves_its_place_to_another(
+    request_: Any, service: HyperPodService, in_service: Create, sagemaker: Any
+) -> None:
+    in_service(**request_)
+    compute = request_["InstanceGroups"][0]
+    for count in (9, 1, 9):
+        groups = [{**compute, "InstanceCount": count}]
+        sagemaker.update_cluster(ClusterName="ml", InstanceGroups=groups)
+        service.clock.advance(service.durations.settings + service.durations.launch / 2)
+    service.clock.advance(HOUR)
+    assert counts(sagemaker)["compute"] == (9, 9)
+
+
 def test_minimum_that_is_not_met_empties_a_new_group(
     account: Account, service: HyperPodService, in_service: Create, sagemaker: Any
 ) -> None:

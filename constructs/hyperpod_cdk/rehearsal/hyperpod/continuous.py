@@ -110,7 +110,7 @@ def _shrink(sim: Simulation, cluster: Cluster, group: Group) -> None:
     staying = cluster.staying(group.name)
     excess = len(staying) - group.target
     for node in sim.random.sample(staying, max(excess, 0)):
-        nodes.terminate(sim, cluster, node, gone=lambda: reconcile(sim, cluster))
+        nodes.remove(sim, cluster, node, gone=lambda: reconcile(sim, cluster))
 
 
 def _grow(sim: Simulation, cluster: Cluster, group: Group) -> None:

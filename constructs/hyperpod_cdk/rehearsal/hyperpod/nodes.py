@@ -122,6 +122,19 @@ def terminate(
     sim.timeline.after(sim.durations.terminate, disappear)
 
 
+def remove(sim: Simulation, cluster: Cluster, node: Node, *, gone: Callable[[], None] | None = None) -> None:
+    """Terminate a node that is wanted no more, also one on its way: its number is free again.
+
+    Args:
+        sim: the simulation.
+        cluster: the node's cluster.
+        node: the node.
+        gone: called when the node is gone.
+    """
+    cluster.groups[node.group_name].launching.discard(node.number)
+    terminate(sim, cluster, node, gone=gone)
+
+
 def free_numbers(cluster: Cluster, group: Group, count: int) -> list[int]:
     """Give the lowest ``count`` numbers that no node of a group has."""
     taken = taken_numbers(cluster, group)

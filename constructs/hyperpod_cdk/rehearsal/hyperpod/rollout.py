@@ -68,7 +68,7 @@ class Rollout:
     def _remove(self) -> None:
         durations = self._sim.durations
         for node in self._removals:
-            nodes.terminate(self._sim, self._cluster, node)
+            nodes.remove(self._sim, self._cluster, node)
         rest = (durations.terminate if self._removals else 0) + (durations.finish if self._launches else 0)
         self._sim.timeline.after(rest, self._succeed)
 

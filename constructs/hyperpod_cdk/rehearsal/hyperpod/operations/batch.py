@@ -72,7 +72,7 @@ def delete_nodes(sim: Simulation, request: Spec) -> Spec:
     def delete(node: Node) -> None:
         group = cluster.groups[node.group_name]
         _set_target(group, group.target - 1)
-        nodes.terminate(sim, cluster, node)
+        nodes.remove(sim, cluster, node)
 
     return _each(cluster, request, check=_deletable, act=delete, code_member="Code", missing="NodeIdNotFound")
 
