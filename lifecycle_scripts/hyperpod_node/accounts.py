@@ -15,6 +15,7 @@ class Account:
     uid: int
     gid: int
     home: str
+    shell: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,9 @@ def accounts(root: Root) -> tuple[Account, ...]:
     """Every local user."""
     rows = [line.split(":") for line in root.read("/etc/passwd").splitlines()]
     return tuple(
-        Account(name=row[0], uid=int(row[2]), gid=int(row[3]), home=row[5]) for row in rows if len(row) == 7
+        Account(name=row[0], uid=int(row[2]), gid=int(row[3]), home=row[5], shell=row[6])
+        for row in rows
+        if len(row) == 7
     )
 
 

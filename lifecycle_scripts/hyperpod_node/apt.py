@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from hyperpod_node.clock import wait_for
 from hyperpod_node.commands import Completed
@@ -61,3 +62,28 @@ def _with_lock(context: Context, *arguments: str) -> Completed:
         limit_seconds=LOCK_WAIT_SECONDS,
         advice=ADVICE,
     )
+
+
+def install(context: Context, packages: Sequence[str]) -> list[str]:
+    """Install packages of the distribution that are missing, and return those; its own signatures count."""
+    missing = [name for name in packages if not installed(context, [name])]
+    if missing:
+        wait = f"DPkg::Lock::Timeout={LOCK_WAIT_SECONDS}"
+        options = ("-o", wait, "-o", "Acquire::Retries=4", "--assume-yes")
+        context.commands.run("apt-get", *options, "update", timeout_seconds=600, extra_environment=QUIET)
+        context.commands.run(
+            "apt-get",
+            *options,
+            "--no-install-recommends",
+            "install",
+            *missing,
+            timeout_seconds=900,
+            extra_environment=QUIET,
+            advice="the node needs a way to its distribution's packages, or an image that has them already",
+        )
+    return missing
+
+
+def install_files(context: Context, files: Sequence[Path]) -> None:
+    """Install package files that lie on this node."""
+    _with_lock(context, "dpkg", "--install", *(str(path) for path in files))

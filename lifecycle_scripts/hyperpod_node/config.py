@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hyperpod_node import features
+from hyperpod_node.accounting import declared
 from hyperpod_node.errors import NodeError
 from hyperpod_node.reading import Reader
 
@@ -119,6 +121,8 @@ class NodeConfig:
     user_groups: tuple[UserGroup, ...] = ()
     removed_users: tuple[str, ...] = ()
     slurm: SlurmSettings = field(default_factory=SlurmSettings)
+    accounting: declared.Declared = field(default_factory=declared.Declared)
+    features: features.Features = field(default_factory=features.Features)
 
 
 def load(directory: Path) -> NodeConfig:
@@ -152,6 +156,8 @@ def parse(document: Reader) -> NodeConfig:
         user_groups=_user_groups(document.get("user_groups")),
         removed_users=tuple(_name(entry) for entry in document.get("removed_users").items()),
         slurm=_slurm(document.get("slurm")),
+        accounting=declared.parse(document.get("accounting")),
+        features=features.parse(document.get("software")),
     )
 
 

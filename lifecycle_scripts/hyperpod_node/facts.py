@@ -70,7 +70,7 @@ class Node:
         node_type: Controller, Login or Compute.
         mounts: the file systems that it shall have, parents before what lies in them.
         controller_groups: names of the groups whose nodes are controllers.
-        multi_head: whether several controllers share an external database.
+        multi_head: what several controllers share; None with one.
     """
 
     cluster: Cluster
@@ -79,7 +79,7 @@ class Node:
     node_type: str
     mounts: tuple[Mount, ...]
     controller_groups: tuple[str, ...]
-    multi_head: bool = False
+    multi_head: provisioning.MultiHead | None = None
 
 
 def parse_cluster(text: str, file: str) -> Cluster:

@@ -23,10 +23,15 @@ from hyperpod_node.log import Log
 from hyperpod_node.report import Run, summarize, write_result
 from hyperpod_node.root import Root
 from hyperpod_node.runner import run_steps
-from hyperpod_node.step import CHECK, SET_UP, StepResult, failure
+from hyperpod_node.step import CHECK, SET_UP, SLURM_FILES, StepResult, failure
 
 # what starts the scripts, and what then runs
-OCCASION_OF_HOOK = {"on_create": SET_UP, "on_init_complete": SET_UP, "check": CHECK}
+OCCASION_OF_HOOK = {
+    "on_create": SET_UP,
+    "on_init_complete": SET_UP,
+    "check": CHECK,
+    "slurm_files": SLURM_FILES,
+}
 TIME_SCALE_VARIABLE = "HYPERPOD_CDK_TIME_SCALE"
 FACTS = "facts"
 # The interface in the customer's VPC may come up after the scripts started; peers' scripts give it 10 min.

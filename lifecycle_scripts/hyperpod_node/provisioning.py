@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hyperpod_node.config import Mount
+from hyperpod_node.config import MOUNT_PATH, Mount
 from hyperpod_node.errors import NodeError
 from hyperpod_node.reading import Reader
 
@@ -12,6 +12,25 @@ NAME = "provisioning_parameters.json"
 DIRECTORY = "/opt/ml/config"
 # The form has no mount path: /fsx and /home are where AWS's own scripts put the two.
 LUSTRE_PATH, OPENZFS_PATH = "/fsx", "/home"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiHead:
+    """Several controllers (`slurm_configurations`).
+
+    Args:
+        database_endpoint: host of the external database.
+        database_secret_arn: Secrets Manager secret with its password.
+        database_user: who logs in there; `admin` unless given, as in AWS's own scripts.
+        shared_directory: directory on a file system that every controller mounts.
+        topic_arn: SNS topic told when another controller takes over; empty for none.
+    """
+
+    database_endpoint: str
+    database_secret_arn: str
+    database_user: str
+    shared_directory: str
+    topic_arn: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,14 +42,14 @@ class ProvisioningParameters:
         login_group: name of the login nodes' group; empty without one.
         compute_groups: names of the compute groups (the form's `worker_groups`).
         mounts: the file systems it names.
-        multi_head: whether several controllers share an external database (`slurm_configurations`).
+        multi_head: what several controllers share; None with one.
     """
 
     controller_group: str
     login_group: str
     compute_groups: tuple[str, ...]
     mounts: tuple[Mount, ...]
-    multi_head: bool
+    multi_head: MultiHead | None
 
     def node_type(self, group: str) -> str:
         """What the nodes of a group are; a group that the file does not name is an error."""
@@ -63,7 +82,22 @@ def parse(text: str) -> ProvisioningParameters:
             entry.get("instance_group_name").text() for entry in document.get("worker_groups").items()
         ),
         mounts=_mounts(document),
-        multi_head=bool(document.get("slurm_configurations").members()),
+        multi_head=_multi_head(document.get("slurm_configurations")),
+    )
+
+
+def _multi_head(entry: Reader) -> MultiHead | None:
+    if not entry.members():
+        return None
+    directory = entry.get("slurm_shared_directory")
+    if not MOUNT_PATH.fullmatch(directory.text()):
+        raise directory.wrong("an absolute path")
+    return MultiHead(
+        database_endpoint=entry.get("slurm_database_endpoint").text(),
+        database_secret_arn=entry.get("slurm_database_secret_arn").text(),
+        database_user=entry.get("slurm_database_user").text("admin"),
+        shared_directory=directory.text(),
+        topic_arn=entry.get("slurm_sns_arn").text(""),
     )
 
 

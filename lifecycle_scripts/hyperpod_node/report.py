@@ -14,6 +14,7 @@ from hyperpod_node.step import StepResult
 
 DIRECTORY = "/opt/ml/config/hyperpod-cdk"
 RESULT_PATH = f"{DIRECTORY}/result.json"
+SET_UP_HOOKS = ("on_create", "on_init_complete")
 RESULT_FORMAT = 1
 
 
@@ -71,7 +72,7 @@ def _explain(result: StepResult, log: Log) -> None:
 
 
 def write_result(run: Run, root: Root) -> None:
-    """Leave result.json, which README.md describes; a check leaves check.json, the set-up's result stays."""
+    """Leave result.json, which README.md describes; what runs later leaves a file of its hook's name."""
     node = run.node
     document = {
         "format": RESULT_FORMAT,
@@ -91,7 +92,7 @@ def write_result(run: Run, root: Root) -> None:
         },
         "steps": [_step(result) for result in run.results],
     }
-    path = f"{DIRECTORY}/check.json" if run.hook == "check" else RESULT_PATH
+    path = RESULT_PATH if run.hook in SET_UP_HOOKS else f"{DIRECTORY}/{run.hook}.json"
     root.write(path, json.dumps(document, indent=2) + "\n")
 
 

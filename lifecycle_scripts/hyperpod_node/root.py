@@ -51,7 +51,7 @@ class Root:
             text: the whole content.
             mode: permission bits, also corrected on a file whose content was right.
         """
-        target = self.path(absolute)
+        target = self._behind_links(self.path(absolute))
         if target.is_file() and self.read(absolute) == text:
             if target.stat().st_mode & 0o7777 == mode:
                 return False
@@ -67,6 +67,19 @@ class Root:
             stream.write(text)
         draft.replace(target)
         return True
+
+    def replace(self, absolute: str, before: str, after: str) -> bool:
+        """Change a file, unless another program has done so since `before` was read."""
+        if before == after or self.read(absolute) != before:
+            return False
+        found = self.path(absolute).stat()
+        self.write(absolute, after, mode=found.st_mode & 0o7777)
+        self.own(self._behind_links(self.path(absolute)), found.st_uid, found.st_gid)
+        return True
+
+    def _behind_links(self, target: Path) -> Path:
+        # configuration that several controllers share is linked to, and the links have to stay
+        return target.resolve() if target.is_symlink() else target
 
     def own(self, path: Path | int, uid: int, gid: int) -> None:
         """Give a file (or an open one) to a user, without following a symbolic link.

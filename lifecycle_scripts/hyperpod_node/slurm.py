@@ -1,17 +1,31 @@
-"""Slurm's files as HyperPod lays them out, and the daemons' units."""
+"""Slurm's files as HyperPod lays them out, and what is asked of its daemons."""
 
 from __future__ import annotations
 
+import hashlib
+import re
+
 from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError
 from hyperpod_node.root import Root
 
-CONF = "/opt/slurm/etc/slurm.conf"
-ACCOUNTING_CONF = "/opt/slurm/etc/accounting.conf"
-SLURMDBD_CONF = "/opt/slurm/etc/slurmdbd.conf"
+ETC = "/opt/slurm/etc"
+CONF = f"{ETC}/slurm.conf"
+ACCOUNTING_CONF = f"{ETC}/accounting.conf"
+# what these scripts add to slurm.conf
+OWN_CONF = f"{ETC}/hyperpod-cdk.conf"
+SLURMDBD_CONF = f"{ETC}/slurmdbd.conf"
 # where slurmd keeps the configuration that it fetched from the controller
 CONF_CACHE = "/var/spool/slurmd/conf-cache/slurm.conf"
 CONTROLLER_PORT = 6817
 DATABASE_PORT = 6819
+# what slurmctld reads, and hands to nodes without files of their own
+READ_BY_SLURMCTLD = ("*.conf", "plugstack.conf.d/*", "topology.yaml")
+LOADED = "/run/hyperpod-cdk/slurm-configuration"
+# Since 23.11 a reconfigured slurmctld takes new nodes in; before, a changed number of nodes ends it (measured
+# on 22.05 and 24.11).
+TAKES_NODES_IN = (23, 11)
+RECONFIGURE_ADVICE = "see /var/log/slurm/slurmctld.log, then `scontrol reconfigure` by hand"
 
 
 def settings(root: Root, path: str = CONF) -> dict[str, str]:
@@ -24,6 +38,95 @@ def settings(root: Root, path: str = CONF) -> dict[str, str]:
     return found
 
 
+def includes(root: Root) -> list[str]:
+    """The files that slurm.conf includes, by absolute path."""
+    names = re.findall(r"^\s*include\s+(\S+)\s*$", root.read(CONF), re.IGNORECASE | re.MULTILINE)
+    return [name if name.startswith("/") else f"{ETC}/{name}" for name in names]
+
+
+def others_settings(root: Root) -> dict[str, str]:
+    """What slurm.conf and its files say without ours."""
+    found = settings(root)
+    for path in includes(root):
+        if path != OWN_CONF:
+            found |= settings(root, path)
+    return found
+
+
+def ensure_include(context: Context, path: str) -> bool:
+    """Have slurm.conf include a file of its own folder; nothing else of it is touched."""
+    if path in includes(context.root):
+        return False
+    text = context.root.read(CONF)
+    # appended, since the service's agent may be writing the same file
+    with context.root.path(CONF).open("a", encoding="utf-8") as stream:
+        stream.write(
+            ("" if not text or text.endswith("\n") else "\n") + f"Include {path.rpartition('/')[2]}\n"
+        )
+    return True
+
+
 def is_active(context: Context, unit: str) -> bool:
     """Whether a unit runs; 3 is systemctl's way to say that it does not."""
     return context.commands.run("systemctl", "is-active", "--quiet", unit, accept=(0, 3, 4)).exit_code == 0
+
+
+def version(context: Context) -> tuple[int, ...]:
+    """Slurm's version, such as (25, 11, 8)."""
+    done = context.commands.run("scontrol", "--version")
+    return tuple(int(part) for part in re.findall(r"\d+", done.text)[:3])
+
+
+def digest(root: Root) -> str:
+    """What all files that slurmctld reads hold now, in short."""
+    found = hashlib.sha256()
+    folder = root.path(ETC)
+    for path in sorted({path for pattern in READ_BY_SLURMCTLD for path in folder.glob(pattern)}):
+        # the accounting daemon's own file, which holds a password and does not concern slurmctld
+        if path.is_file() and path.name != "slurmdbd.conf":
+            found.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+def mark_loaded(root: Root) -> None:
+    """Note that slurmctld has what the files say now."""
+    root.write(LOADED, digest(root) + "\n")
+
+
+def reconfigure(context: Context) -> str:
+    """Have slurmctld, and through it every node, read the files again; never restarts it.
+
+    Returns:
+        What was done, in a few words.
+    """
+    if version(context) < TAKES_NODES_IN and _running_nodes(context) != _nodes_of_file(context):
+        context.warn(
+            "slurm.conf names other nodes than slurmctld runs with, and this Slurm would end over it"
+        )
+        return "not reconfigured: this Slurm takes new nodes in at a restart only"
+    # it may be starting again after the agent's own reconfigure
+    context.commands.run("scontrol", "reconfigure", attempts=5, advice=RECONFIGURE_ADVICE)
+    mark_loaded(context.root)
+    return "slurmctld and all nodes read it again"
+
+
+def node_expressions(root: Root) -> list[str]:
+    """The nodes that slurm.conf and its files name, as it writes them."""
+    text = "\n".join(root.read(path) for path in (CONF, *includes(root)))
+    found = re.findall(r"^\s*NodeName=(\S+)", text, re.IGNORECASE | re.MULTILINE)
+    return [name for name in found if name.upper() != "DEFAULT"]
+
+
+def _nodes_of_file(context: Context) -> set[str]:
+    expressions = node_expressions(context.root)
+    if not expressions:
+        return set()
+    return set(context.commands.run("scontrol", "show", "hostnames", ",".join(expressions)).lines)
+
+
+def _running_nodes(context: Context) -> set[str]:
+    try:
+        done = context.commands.run("sinfo", "--noheader", "--Node", "--format", "%N", attempts=3)
+    except NodeError:
+        return set()
+    return {line.strip() for line in done.lines if line.strip()}

@@ -9,9 +9,9 @@ from hyperpod_node.config import MODES, NODE_TYPES
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
 
-# what a step may run on: the set-up of a node, or a look at one that runs
-SET_UP, CHECK = "set-up", "check"
-OCCASIONS = (SET_UP, CHECK)
+# what a step may run on: the set-up of a node, a look at one that runs, a rewritten slurm.conf
+SET_UP, CHECK, SLURM_FILES = "set-up", "check", "slurm-files"
+OCCASIONS = (SET_UP, CHECK, SLURM_FILES)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,10 +85,12 @@ def node(tmp_path: Path, mode: str = "custom", group: str = "compute", **files: 
 
 
 EXPECTED = {"extension": "mounts", "custom": "mount", "legacy": "mount"}
+# in every mode, and where the start of Slurm is ours
+ALWAYS = {"Controller": {"slurm-conf", "slurm-files", "slurm-watch"}, "Login": set(), "Compute": set()}
 SLURM = {
-    "Controller": {"slurm-conf", "accounting", "slurmctld"},
-    "Login": {"slurm-client"},
-    "Compute": {"slurmd"},
+    "Controller": {"munge", "accounting", "slurmctld"},
+    "Login": {"munge", "slurm-client", "login-watch"},
+    "Compute": {"munge", "slurmd"},
 }
 
 
@@ -101,7 +103,8 @@ def test_124_every_node_in_every_mode_twice(tmp_path: Path, mode: str, group: st
     assert lines[-1].split(" ", 1)[1].startswith("hyperpod-cdk: the node is set up, 0 warnings")
     done = {name for name, outcome in this.outcomes().items() if outcome == "done"}
     ours = set() if mode == "extension" else SLURM[NODE_TYPES[group]]
-    assert done == {"facts", "network", "packages", EXPECTED[mode], "home", "users", "ssh", *ours}
+    common = {"facts", "keep", "network", "packages", EXPECTED[mode], "home", "users", "ssh"}
+    assert done == common | ALWAYS[NODE_TYPES[group]] | ours
     assert this.result()["node"]["node_type"] == NODE_TYPES[group]
     assert (this.root / "home/alice/.ssh/authorized_keys").is_file()
     before = snapshot(this.root)

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_cdk.rehearsal.node_commands.host import attach
-from hyperpod_node import live_mounts
+from hyperpod_node import live_mounts, lustre_efa
 from hyperpod_node.config import Mount
 from hyperpod_node.errors import NodeError
 from hyperpod_node.steps import mounts
@@ -67,9 +67,9 @@ def test_a_line_for_the_path_by_somebody_else_is_replaced(tmp_path: Path) -> Non
 def test_99_order_after_the_efa_client_only_where_it_is_installed(tmp_path: Path, efa: bool) -> None:
     node = bench(tmp_path, mounts=[LUSTRE, OPENZFS])
     if efa:
-        node.machine.write(f"/etc/systemd/system/{mounts.EFA_UNIT}", "[Unit]\n")
+        node.machine.write(f"/etc/systemd/system/{lustre_efa.AWS_UNIT}", "[Unit]\n")
     mounts.mount_file_systems(node.context)
-    assert [f"x-systemd.after={mounts.EFA_UNIT}" in line for line in fstab(node)] == [efa, False]
+    assert [f"x-systemd.after={lustre_efa.AWS_UNIT}" in line for line in fstab(node)] == [efa, False]
 
 
 def test_38_waits_for_the_name_and_logs_what_the_resolver_said(tmp_path: Path) -> None:
@@ -186,5 +186,18 @@ def test_escaped_paths_in_proc_mounts(tmp_path: Path) -> None:
 
 
 def test_without_file_systems_there_is_nothing_to_do(tmp_path: Path) -> None:
-    assert "no file systems" in mounts.no_mounts(bench(tmp_path / "a", mounts=[]).context)
-    assert mounts.no_mounts(bench(tmp_path / "b").context) == ""
+    nothing = bench(tmp_path / "a", mounts=[]).context
+    assert mounts.none_by_scripts(nothing) == "no file systems to mount"
+    assert mounts.none_by_service(nothing) == "no file systems by the service"
+    ours = bench(tmp_path / "b").context
+    assert (mounts.none_by_scripts(ours), bool(mounts.none_by_service(ours))) == ("", True)
+
+
+def test_a_second_lustre_is_mounted_by_the_scripts_in_extension_mode(tmp_path: Path) -> None:
+    second = {**LUSTRE, "mount_path": "/archive", "mount_name": "zyxwvuts", "by_service": False}
+    node = bench(tmp_path, mode="extension", mounts=[LUSTRE, second])
+    assert mounts.verify_mounts(node.context) == "LUSTRE at /fsx"
+    assert mounts.mount_file_systems(node.context) == "LUSTRE at /archive"
+    assert [call[1] for call in node.calls("mount")] == ["/archive"]
+    assert "/archive lustre" in node.read("/etc/fstab")
+    assert "/fsx" not in node.read("/etc/fstab")

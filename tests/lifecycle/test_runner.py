@@ -344,18 +344,23 @@ def test_results_tell_when_each_step_began_and_what_it_waited_for(tmp_path: Path
 
 
 def test_which_node_runs_what(tmp_path: Path) -> None:
-    common = ["network", "packages"]
+    common = ["keep", "network", "packages"]
     people = ["home", "ssh"]
+    always = {
+        "controller": ["slurm-conf", "slurm-files", "slurm-refresh", "slurm-watch"],
+        "login": [],
+        "compute": [],
+    }
     ours = {
-        "controller": ["slurm-conf", "accounting", "slurmctld"],
-        "login": ["slurm-client"],
-        "compute": ["slurmd"],
+        "controller": ["munge", "accounting", "slurmctld"],
+        "login": ["munge", "slurm-client", "login-watch"],
+        "compute": ["munge", "slurmd"],
     }
     for group, slurm in ours.items():
         extension = bench(tmp_path / f"e-{group}", group=group, mode="extension")
-        assert steps_of(extension) == [*common, "mounts", *people]
+        assert set(steps_of(extension)) == {*common, "mounts", *people, *always[group]}
         custom = bench(tmp_path / f"c-{group}", group=group)
-        assert steps_of(custom) == [*common, "mount", *people, *slurm]
+        assert set(steps_of(custom)) == {*common, "mount", *people, *always[group], *slurm}
 
 
 def report(tmp_path: Path, *results: StepResult) -> tuple[Run, list[str]]:

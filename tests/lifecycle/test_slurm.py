@@ -11,8 +11,8 @@ from hyperpod_cdk.rehearsal.node_commands.machine import STATE
 from hyperpod_node import slurm
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.errors import NodeError, StepSkippedError
-from hyperpod_node.steps import slurm_controller, slurm_node
-from tests.lifecycle.helpers import Bench, bench, provisioning_parameters
+from hyperpod_node.steps import accounting, slurm_controller, slurm_node
+from tests.lifecycle.helpers import Bench, bench
 
 
 def controller(path: Path, **more: object) -> Bench:
@@ -21,7 +21,7 @@ def controller(path: Path, **more: object) -> Bench:
 
 def start_all(node: Bench) -> None:
     slurm_controller.wait_for_configuration(node.context)
-    slurm_controller.set_up_accounting(node.context)
+    accounting.set_up_accounting(node.context)
     slurm_controller.start_controller(node.context)
 
 
@@ -40,14 +40,10 @@ def test_112_accounting_is_there_before_the_first_slurmctld(tmp_path: Path) -> N
     assert [call for call in calls if call in order] == order
 
 
-def test_112_so_do_the_steps_stand() -> None:
-    names = [step.name for step in STEPS]
-    assert names.index("mount") < names.index("home") < names.index("users") < names.index("slurm-conf")
-    assert names.index("slurm-conf") < names.index("accounting") < names.index("slurmctld")
-    assert {step.node_types for step in STEPS if step.name in ("accounting", "slurmctld")} == {
-        ("Controller",)
-    }
-    assert not any("extension" in step.modes for step in STEPS if "slurm" in step.name)
+def test_112_who_starts_slurm() -> None:
+    starting = {step.name: step for step in STEPS if step.name in ("accounting", "slurmctld", "slurmd")}
+    assert {step.node_types for name, step in starting.items() if name != "slurmd"} == {("Controller",)}
+    assert not any("extension" in step.modes for step in starting.values())
 
 
 def test_waits_for_the_services_slurm_conf(tmp_path: Path) -> None:
@@ -72,13 +68,6 @@ def test_a_slurm_conf_that_never_names_the_node_is_an_error(tmp_path: Path, text
     assert "sagemaker-cluster-agent" in error.value.advice
 
 
-def test_several_controllers_are_refused_clearly(tmp_path: Path) -> None:
-    form = provisioning_parameters(slurm_configurations={"slurm_database_endpoint": "db.example.com"})
-    node = controller(tmp_path, mode="legacy", legacy=form)
-    with pytest.raises(NodeError, match="slurm_configurations asks for several controllers"):
-        slurm_controller.wait_for_configuration(node.context)
-
-
 def test_113_the_password_is_plain_secret_and_kept(tmp_path: Path) -> None:
     node = controller(tmp_path)
     start_all(node)
@@ -90,7 +79,7 @@ def test_113_the_password_is_plain_secret_and_kept(tmp_path: Path) -> None:
     assert password not in node.log
     assert password not in node.read(f"/{STATE}/calls.jsonl")
     assert f"IDENTIFIED BY '{password}'" in node.read(f"/{STATE}/statements.json")
-    slurm_controller.set_up_accounting(node.context)
+    accounting.set_up_accounting(node.context)
     assert slurm.settings(node.context.root, slurm.SLURMDBD_CONF)["storagepass"] == password
 
 
@@ -110,7 +99,7 @@ def test_a_second_run_starts_nothing_anew(tmp_path: Path) -> None:
 def test_115_slurmdbd_is_waited_for(tmp_path: Path) -> None:
     late = CommandFault(command="sacctmgr", contains="show", times=3, output="error: failed to open")
     node = controller(tmp_path, faults=[late])
-    slurm_controller.set_up_accounting(node.context)
+    accounting.set_up_accounting(node.context)
     assert len(node.calls("sacctmgr", "--noheader")) == 4
     assert node.calls("sacctmgr", "--immediate")
 
@@ -118,10 +107,10 @@ def test_115_slurmdbd_is_waited_for(tmp_path: Path) -> None:
 def test_115_a_database_that_never_answers_ends_within_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slurm_controller, "DAEMON_LIMIT_SECONDS", 20)
+    monkeypatch.setattr(accounting, "DAEMON_LIMIT_SECONDS", 20)
     node = controller(tmp_path, faults=[CommandFault(command="mariadb", output="ERROR 2002")])
     with pytest.raises(NodeError, match="MariaDB: still not so after 20 s"):
-        slurm_controller.set_up_accounting(node.context)
+        accounting.set_up_accounting(node.context)
     assert node.calls("systemctl", "start") == []
 
 
@@ -130,11 +119,11 @@ def test_122_nothing_of_slurm_conf_is_rewritten(tmp_path: Path) -> None:
     before = node.read(slurm.CONF)
     start_all(node)
     assert node.read(slurm.CONF) == before
-    accounting = slurm.settings(node.context.root, slurm.ACCOUNTING_CONF)
-    assert accounting["accountingstoragetres"] == "gres/gpu"
-    assert accounting["accountingstoragehost"] == "10.1.0.4"
-    assert "grestypes" not in accounting
-    assert "taskplugin" not in accounting
+    written = slurm.settings(node.context.root, slurm.ACCOUNTING_CONF)
+    assert written["accountingstoragetres"] == "gres/gpu"
+    assert written["accountingstoragehost"] == "10.1.0.4"
+    assert "grestypes" not in written
+    assert "taskplugin" not in written
 
 
 def test_the_include_line_is_put_back_once(tmp_path: Path) -> None:
@@ -148,7 +137,7 @@ def test_the_include_line_is_put_back_once(tmp_path: Path) -> None:
 def test_gpu_accounting_only_where_slurm_knows_gpus(tmp_path: Path) -> None:
     node = controller(tmp_path)
     node.machine.write(slurm.CONF, node.read(slurm.CONF).replace("GresTypes=gpu\n", ""))
-    slurm_controller.set_up_accounting(node.context)
+    accounting.set_up_accounting(node.context)
     assert "accountingstoragetres" not in slurm.settings(node.context.root, slurm.ACCOUNTING_CONF)
 
 
@@ -156,7 +145,7 @@ def test_an_image_without_mariadb_goes_without_accounting(tmp_path: Path) -> Non
     node = controller(tmp_path)
     (node.context.root.prefix / STATE / "bin" / "mariadb").unlink()
     with pytest.raises(StepSkippedError, match="runs without accounting"):
-        slurm_controller.set_up_accounting(node.context)
+        accounting.set_up_accounting(node.context)
     assert node.read(slurm.ACCOUNTING_CONF) == ""
 
 

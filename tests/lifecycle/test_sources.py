@@ -122,5 +122,7 @@ def test_the_readmes_steps_are_the_catalogues() -> None:
     assert [row[0] for row in told] == ["facts", *(step.name for step in STEPS)]
     for (_, modes, nodes, importance), step in zip(told[1:], STEPS, strict=True):
         assert modes == ("all" if step.modes == config.MODES else ", ".join(step.modes))
-        assert nodes == ("all" if len(step.node_types) == 3 else step.node_types[0].lower())
+        assert nodes == (
+            "all" if len(step.node_types) == 3 else ", ".join(name.lower() for name in step.node_types)
+        )
         assert importance == ("required" if step.required else "best effort")

@@ -32,6 +32,7 @@ FILES = {
     "/etc/fstab": "LABEL=cloudimg-rootfs / ext4 discard,errors=remount-ro 0 1\n",
     "/etc/skel/.bashrc": "# ~/.bashrc\n",
     "/home/ubuntu/.bashrc": "# ~/.bashrc\n",
+    "/etc/munge/munge.key": "pretended key of the cluster\n",
     "/proc/mounts": "/dev/root / ext4 rw,relatime 0 0\nproc /proc proc rw 0 0\n",
 }
 
@@ -152,6 +153,8 @@ def _play_service(
     if hook != "on_init_complete":
         return
     for mount in entry.get("mounts", []):
+        if not mount.get("by_service", True):
+            continue
         lustre = mount["file_system_type"] == "LUSTRE"
         place = f"@tcp:/{mount['mount_name']}" if lustre else f":{mount.get('export_path', '/fsx')}"
         kind = "lustre" if lustre else "nfs"
@@ -190,6 +193,12 @@ def slurm_conf(resource_config: Mapping[str, Any], address: str) -> str:
         "TaskPlugin=task/none\n"
         "SchedulerParameters=permit_job_expansion\n"
         "Include accounting.conf\n"
+        + "".join(
+            f"NodeName=ip-{instance['CustomerIpAddress'].replace('.', '-')} State=CLOUD\n"
+            for group in resource_config["InstanceGroups"]
+            for instance in group.get("Instances") or []
+            if instance["CustomerIpAddress"] != address
+        )
     )
 
 

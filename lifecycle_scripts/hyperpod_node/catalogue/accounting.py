@@ -1,20 +1,45 @@
 """Slurm's accounting: the database before slurmctld, what is declared in it after."""
 
-from hyperpod_node.catalogue.modes import CONTROLLER, OURS
+from hyperpod_node.catalogue.modes import CONTROLLER, OURS, SERVICES
 from hyperpod_node.step import Step
-from hyperpod_node.steps import slurm_controller
+from hyperpod_node.steps import accounting, accounts
 
 BEFORE_START = (
     # Before the first start of slurmctld (field report 112).
     Step(
         name="accounting",
-        run=slurm_controller.set_up_accounting,
+        run=accounting.set_up_accounting,
         modes=OURS,
         node_types=CONTROLLER,
         needs=("slurm-conf",),
-        time_limit_seconds=600,
+        # an external database may be away for ten minutes
+        time_limit_seconds=1000,
         attempts=2,
     ),
 )
 
-AFTER_START: tuple[Step, ...] = ()
+AFTER_START = (
+    Step(
+        name="purge",
+        run=accounts.purge_settings,
+        idle=accounts.nothing_to_purge,
+        modes=SERVICES,
+        node_types=CONTROLLER,
+        needs=("before",),
+        required=False,
+        time_limit_seconds=120,
+    ),
+    # Best effort: a cluster whose accounts are wrong can be put right by a command, one that is gone can not.
+    Step(
+        name="accounts",
+        run=accounts.reconcile_accounts,
+        idle=accounts.nothing_declared,
+        node_types=CONTROLLER,
+        needs=("before",),
+        after=("accounting", "slurmctld", "purge"),
+        required=False,
+        time_limit_seconds=600,
+        attempts=2,
+        advice=accounts.ADVICE,
+    ),
+)

@@ -5,9 +5,10 @@ A step's limit is more than its waits together, so that it is a wait that ends, 
 
 from hyperpod_node.catalogue.modes import OURS, PACKAGES, SERVICES
 from hyperpod_node.step import Step
-from hyperpod_node.steps import extra, mounts, network, packages
+from hyperpod_node.steps import extra, keep, lustre_efa, mounts, munge, network, packages
 
 STEPS = (
+    Step(name="keep", run=keep.keep_scripts, time_limit_seconds=60),
     # Whatever really needs the network waits for its own names, so that this failing is only a hint.
     Step(name="network", run=network.wait_for_network, required=False, time_limit_seconds=300),
     # Before anything could be installed or upgraded (field report 102).
@@ -21,9 +22,17 @@ STEPS = (
         time_limit_seconds=3600,
     ),
     Step(
+        name="lustre-efa",
+        run=lustre_efa.set_up_client,
+        idle=lustre_efa.not_asked_for,
+        needs=("before",),
+        required=False,
+        time_limit_seconds=300,
+    ),
+    Step(
         name="mounts",
         run=mounts.verify_mounts,
-        idle=mounts.no_mounts,
+        idle=mounts.none_by_service,
         modes=SERVICES,
         needs=("before",),
         time_limit_seconds=900,
@@ -31,10 +40,11 @@ STEPS = (
     Step(
         name="mount",
         run=mounts.mount_file_systems,
-        idle=mounts.no_mounts,
-        modes=OURS,
-        needs=("before",),
+        idle=mounts.none_by_scripts,
+        needs=("before", "mounts"),
+        after=("lustre-efa",),
         time_limit_seconds=900,
         spread_seconds=30,
     ),
+    Step(name="munge", run=munge.check_munge, modes=OURS, needs=("before",), time_limit_seconds=420),
 )

@@ -2,7 +2,7 @@
 
 from hyperpod_node.catalogue.modes import ACCOUNTS
 from hyperpod_node.step import Step
-from hyperpod_node.steps import home, ssh, users
+from hyperpod_node.steps import home, removed_users, ssh, users
 
 STEPS = (
     Step(
@@ -20,6 +20,14 @@ STEPS = (
         needs=("home",),
         uses=ACCOUNTS,
         time_limit_seconds=600,
+    ),
+    Step(
+        name="removed-users",
+        run=removed_users.lock_removed,
+        idle=removed_users.nobody_removed,
+        needs=("users",),
+        uses=ACCOUNTS,
+        time_limit_seconds=300,
     ),
     Step(
         name="ssh",

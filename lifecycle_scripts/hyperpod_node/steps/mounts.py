@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from hyperpod_node import live_mounts
+from hyperpod_node import live_mounts, lustre_efa
 from hyperpod_node.clock import wait_for
 from hyperpod_node.config import Mount
 from hyperpod_node.context import Context
@@ -24,8 +25,6 @@ OPTIONS = {
     "OPENZFS": f"nfsvers=4.2,nconnect=16,rsize=1048576,wsize=1048576,timeo=600,hard,noatime,{SYSTEMD}",
 }
 FSTAB_TYPES = {"LUSTRE": "lustre", "OPENZFS": "nfs"}
-# Brings Lustre over EFA up; mounted before it, the file system comes up on TCP (field report 99).
-EFA_UNIT = "configure-efa-fsx-lustre-client.service"
 PORTS = {
     "LUSTRE": "TCP 988 and 1018-1023 between the nodes' and the file system's security groups, both ways",
     "OPENZFS": "TCP and UDP 111, 2049 and 20001-20003 from the nodes' security group to the file system's",
@@ -34,17 +33,17 @@ WRITE = 'set -e; printf "%s" "$1" >"$2"; read -r back <"$2" || true; rm -f -- "$
 
 
 def mount_file_systems(context: Context) -> str:
-    """Mount what is not mounted yet (custom and legacy mode), and check that it can be written to."""
-    for mount in context.node.mounts:
+    """Mount what is not mounted yet, and check that it can be written to."""
+    for mount in by_scripts(context):
         if not live_mounts.is_live(context.root, mount):
             _mount(context, mount)
         _check(context, mount)
-    return _summary(context)
+    return _summary(by_scripts(context))
 
 
 def verify_mounts(context: Context) -> str:
     """Wait for what the service mounts (extension mode), and check that it can be written to."""
-    for mount in context.node.mounts:
+    for mount in by_service(context):
         wait_for(
             partial(_touch, context, mount),
             what=f"the service's mount of {mount.dns_name} at {mount.mount_path}",
@@ -54,12 +53,28 @@ def verify_mounts(context: Context) -> str:
             advice=_advice(mount),
         )
         _check(context, mount)
-    return _summary(context)
+    return _summary(by_service(context))
 
 
-def no_mounts(context: Context) -> str:
-    """Whether the group mounts nothing."""
-    return "" if context.node.mounts else "no file systems for this instance group"
+def by_service(context: Context) -> Sequence[Mount]:
+    """What the service mounts: in extension mode all that its API takes."""
+    return [mount for mount in context.node.mounts if context.node.mode == "extension" and mount.by_service]
+
+
+def by_scripts(context: Context) -> Sequence[Mount]:
+    """What these scripts mount."""
+    service = by_service(context)
+    return [mount for mount in context.node.mounts if mount not in service]
+
+
+def none_by_service(context: Context) -> str:
+    """Whether the service mounts nothing."""
+    return "" if by_service(context) else "no file systems by the service"
+
+
+def none_by_scripts(context: Context) -> str:
+    """Whether there is nothing to mount."""
+    return "" if by_scripts(context) else "no file systems to mount"
 
 
 def _mount(context: Context, mount: Mount) -> None:
@@ -96,7 +111,7 @@ def _try_mount(context: Context, mount: Mount) -> None:
 
 def _write_fstab(context: Context, mount: Mount) -> bool:
     """Have exactly one line for the mount path; a line of someone else for it is replaced."""
-    line = fstab_line(mount, efa=context.root.path(f"/etc/systemd/system/{EFA_UNIT}").exists())
+    line = fstab_line(mount, efa_unit=lustre_efa.unit(context.root))
     lines = context.root.read(FSTAB).splitlines()
     others = [other for other in lines if other.split()[1:2] != [mount.mount_path] or other.startswith("#")]
     if line in lines and len(others) == len(lines) - 1:
@@ -111,11 +126,14 @@ def source(mount: Mount) -> str:
     return f"{mount.dns_name}:{mount.export_path}"
 
 
-def fstab_line(mount: Mount, *, efa: bool) -> str:
-    """The line of /etc/fstab; `efa` is true where Lustre goes over EFA."""
+def fstab_line(mount: Mount, *, efa_unit: str) -> str:
+    """The line of /etc/fstab; `efa_unit` brings Lustre over EFA up, and is empty where there is none.
+
+    Mounted before that unit, the file system comes up on TCP (field report 99).
+    """
     options = OPTIONS[mount.file_system_type]
-    if efa and mount.file_system_type == "LUSTRE":
-        options += f",x-systemd.after={EFA_UNIT}"
+    if efa_unit and mount.file_system_type == "LUSTRE":
+        options += f",x-systemd.after={efa_unit}"
     return f"{source(mount)} {mount.mount_path} {FSTAB_TYPES[mount.file_system_type]} {options} 0 0"
 
 
@@ -165,5 +183,5 @@ def _advice(mount: Mount) -> str:
     return f"allow {PORTS[mount.file_system_type]}; file system and nodes belong in one Availability Zone"
 
 
-def _summary(context: Context) -> str:
-    return ", ".join(f"{mount.file_system_type} at {mount.mount_path}" for mount in context.node.mounts)
+def _summary(mounts: Sequence[Mount]) -> str:
+    return ", ".join(f"{mount.file_system_type} at {mount.mount_path}" for mount in mounts)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from hyperpod_node.accounts import account, accounts, groups
+from hyperpod_node.accounts import Account, account, accounts, groups
 from hyperpod_node.authorized_keys import DECLARED, ensure_keys
-from hyperpod_node.config import User
+from hyperpod_node.config import User, UserGroup
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
 from hyperpod_node.homes import choose_base, ensure_home, set_home
 
 SUDOERS = "/etc/sudoers.d"
 SHELL = "/bin/bash"
+NO_SHELL = "/usr/sbin/nologin"
 NUMBERS_ADVICE = "give the user a free number in the deployment's list of users"
 
 
 def no_users(context: Context) -> str:
-    """Whether nobody is listed."""
-    return "" if context.config.users else "no users listed"
+    """Whether neither users nor groups are listed."""
+    return "" if context.config.users or context.config.user_groups else "no users listed"
 
 
 def ensure_users(context: Context) -> str:
@@ -24,9 +25,24 @@ def ensure_users(context: Context) -> str:
     users = context.config.users
     for user in users:
         check_numbers(context, user)
+    for group in context.config.user_groups:
+        _ensure_group(context, group)
     base = choose_base(context).path
     made = [user.name for user in users if _ensure_user(context, user, f"{base}/{user.name}")]
     return f"{len(users)} users, {len(made)} of them made now, homes in {base}"
+
+
+def _ensure_group(context: Context, wanted: UserGroup) -> None:
+    for group in groups(context.root):
+        if (group.name == wanted.name) == (group.gid == wanted.gid):
+            continue
+        raise NodeError(
+            f"group {group.name} has gid {group.gid} on this node, but the list says "
+            f"{wanted.name} with {wanted.gid}",
+            advice="give the group a free name and number in lifecycle.user_groups",
+        )
+    if wanted.name not in {group.name for group in groups(context.root)}:
+        context.commands.run("groupadd", "--gid", str(wanted.gid), wanted.name, attempts=5)
 
 
 def check_numbers(context: Context, user: User) -> None:
@@ -67,10 +83,27 @@ def _ensure_user(context: Context, user: User, home: str) -> bool:
     ensure_home(context, home, name=user.name, uid=user.uid, gid=user.gid)
     if present is not None:
         set_home(context, present, home)
+        _unlock(context, present)
     _ensure_groups(context, user)
     _ensure_sudo(context, user)
     ensure_keys(context, home, DECLARED, user.ssh_public_keys, uid=user.uid, gid=user.gid)
     return present is None
+
+
+def _unlock(context: Context, present: Account) -> None:
+    """Let a former user in again who is listed again."""
+    if present.shell == NO_SHELL:
+        context.commands.run(
+            "usermod",
+            "--unlock",
+            "--expiredate",
+            "",
+            "--shell",
+            SHELL,
+            present.name,
+            accept=(0, 3),
+            attempts=5,
+        )
 
 
 def _add(context: Context, user: User, home: str) -> None:

@@ -32,13 +32,18 @@ def useradd(machine: Machine, call: Call) -> Answer:
 
 
 def usermod(machine: Machine, call: Call) -> Answer:
-    """``usermod --home HOME NAME`` and ``usermod --append --groups A,B NAME``."""
-    name, home = call.last, call.option("--home")
+    """``usermod NAME`` with ``--home``, ``--shell``, ``--append --groups A,B``, ``--lock``, ``--unlock``."""
+    name = call.last
     users = _rows(machine, PASSWD)
     if name not in {row[0] for row in users}:
         return 6, f"usermod: user '{name}' does not exist"
-    if home:
-        _save(machine, PASSWD, [[*row[:5], home, row[6]] if row[0] == name else row for row in users])
+    for row in users:
+        if row[0] == name:
+            row[5:] = [call.option("--home") or row[5], call.option("--shell") or row[6]]
+    _save(machine, PASSWD, users)
+    if {"--lock", "--unlock"} & set(call.arguments):
+        others = {*machine.texts("locked")} - {name}
+        machine.remember("locked", sorted(others | ({name} if "--lock" in call.arguments else set())))
     wanted = call.option("--groups").split(",")
     rows = _rows(machine, GROUP)
     for row in rows:
@@ -46,6 +51,14 @@ def usermod(machine: Machine, call: Call) -> Answer:
         if row[0] in wanted and name not in members:
             row[3] = ",".join([*members, name])
     _save(machine, GROUP, rows)
+    return 0, ""
+
+
+def pam_auth_update(machine: Machine, call: Call) -> Answer:
+    """``pam-auth-update --package --remove NAME``."""
+    path = "/etc/pam.d/common-session"
+    lines = machine.read(path).splitlines(keepends=True)
+    machine.write(path, "".join(line for line in lines if f"pam_{call.last}.so" not in line))
     return 0, ""
 
 

@@ -71,6 +71,21 @@ def attach(machine: Machine, *, kind: str, source: str, path: str) -> None:
     machine.append(PROC_MOUNTS, f"{shown} {path} {'lustre' if kind == 'lustre' else 'nfs4'} rw,noatime 0 0")
 
 
+def modinfo(machine: Machine, call: Call) -> Answer:
+    """``modinfo NAME``: the kernel modules that the machine was given."""
+    known = call.last in machine.texts("modules")
+    return (0, f"name: {call.last}") if known else (1, f"modinfo: ERROR: Module {call.last} not found.")
+
+
+def lnetctl(machine: Machine, _call: Call) -> Answer:
+    """``lnetctl net show --net efa``: every EFA device, once the unit that sets them up has run."""
+    folder = machine.path("/sys/class/infiniband")
+    units = machine.recall("units", {})
+    up = isinstance(units, dict) and any("lustre" in unit for unit in units)
+    names = sorted(path.name for path in folder.iterdir()) if up and folder.is_dir() else []
+    return 0, "\n".join(f"- nid: 10.0.0.1@efa interfaces: {name}" for name in names)
+
+
 def ssh_keygen(_machine: Machine, call: Call) -> Answer:
     """``ssh-keygen -t ed25519 ... -f FILE``, and ``-y`` for the public half of a key."""
     file = Path(call.option("-f"))

@@ -10,6 +10,8 @@ CHANGES = {
     "stop": {"active": False},
     "start": {"active": True},
     "restart": {"active": True},
+    "daemon-reload": {},
+    "try-restart": {},
 }
 """What a verb of systemctl makes of a unit."""
 
@@ -64,9 +66,3 @@ def sacctmgr(machine: Machine, call: Call) -> Answer:
         return 1, f" This cluster {call.last} already exists.  Not adding."
     machine.remember("clusters", [*clusters, call.last])
     return 0, ""
-
-
-def scontrol(machine: Machine, _call: Call) -> Answer:
-    """``scontrol ping``."""
-    up = is_active(machine, "slurmctld")
-    return (0 if up else 1), f"Slurmctld(primary) at controller is {'UP' if up else 'DOWN'}"

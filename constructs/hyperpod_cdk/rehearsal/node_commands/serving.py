@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hyperpod_cdk.rehearsal.node_commands import accounts, host, packages, services
+from hyperpod_cdk.rehearsal.node_commands import accounts, host, packages, services, slurm
 from hyperpod_cdk.rehearsal.node_commands.machine import Answer, Call, Machine
 
 PORT_VARIABLE = "HYPERPOD_CDK_COMMANDS_PORT"
@@ -23,17 +23,23 @@ COMMANDS: dict[str, Callable[[Machine, Call], Answer]] = {
     "getent": host.getent,
     "groupadd": accounts.groupadd,
     "ip": host.ip,
+    "lnetctl": host.lnetctl,
     "mariadb": services.mariadb,
+    "modinfo": host.modinfo,
     "mount": host.mount,
+    "munge": slurm.munge,
+    "pam-auth-update": accounts.pam_auth_update,
     "sacctmgr": services.sacctmgr,
-    "scontrol": services.scontrol,
+    "scontrol": slurm.scontrol,
+    "sinfo": slurm.sinfo,
     "ssh-keygen": host.ssh_keygen,
     "systemctl": services.systemctl,
+    "unmunge": slurm.unmunge,
     "useradd": accounts.useradd,
     "usermod": accounts.usermod,
 }
 """Every command that node scripts may call, beside a shell and Python."""
-READS_INPUT = ("mariadb",)
+READS_INPUT = ("mariadb", "unmunge")
 # what the entry scripts themselves need
 TOOLS = ("bash", "dirname", "rm")
 CLIENT = """#!{bash}

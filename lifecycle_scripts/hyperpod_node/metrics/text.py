@@ -1,0 +1,52 @@
+"""Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One value of a metric.
+
+    Args:
+        name: of the metric; a counter's ends in `_total`.
+        value: as it is.
+        labels: what tells it from others of the name.
+    """
+
+    name: str
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def render(samples: Iterable[Sample]) -> str:
+    """All samples as text, those of one metric together."""
+    by_name: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_name.setdefault(sample.name, []).append(sample)
+    lines = []
+    for name in sorted(by_name):
+        lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
+        lines += [f"{name}{_labels(sample.labels)} {sample.value:.10g}" for sample in by_name[name]]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def number(text: str) -> float | None:
+    """A number that a command prints; None for its ways to say that there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    if not labels:
+        return ""
+    parts = (f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return "{" + ",".join(parts) + "}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

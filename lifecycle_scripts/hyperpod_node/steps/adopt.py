@@ -1,0 +1,59 @@
+"""Logins to a compute node only with a job there, which they then belong to (pam_slurm_adopt).
+
+Last of all on a compute node, after slurmd runs: before that nobody but administrators would get in.
+Source: slurm.schedmd.com/pam_slurm_adopt.html.
+"""
+
+from __future__ import annotations
+
+from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError
+from hyperpod_node.steps.home import USER
+
+MODULE = "pam_slurm_adopt.so"
+PLACES = (
+    "lib/security",
+    "lib/*/security",
+    "usr/lib/security",
+    "usr/lib/*/security",
+    "opt/slurm/lib/security",
+)
+SSHD = "/etc/pam.d/sshd"
+ACCESS = "/etc/security/hyperpod-cdk-access.conf"
+BEGIN, END = "# hyperpod-cdk begin", "# hyperpod-cdk end"
+SESSION = "/etc/pam.d/common-session"
+ADVICE = "install libpam-slurm-adopt of the image's Slurm version, in extra/before.d or in a custom image"
+
+
+def not_asked_for(context: Context) -> str:
+    """Whether the deployment leaves logins alone."""
+    return "" if context.config.slurm.pam_slurm_adopt else "lifecycle.slurm.pam_slurm_adopt is off"
+
+
+def adopt_logins(context: Context) -> str:
+    """Have sshd ask Slurm, for everybody but root, the image's user and those with sudo."""
+    if not any(path for place in PLACES for path in context.root.path("/").glob(f"{place}/{MODULE}")):
+        raise NodeError(f"this image has no {MODULE}", advice=ADVICE)
+    always = ["root", USER, *(user.name for user in context.config.users if user.sudo)]
+    context.root.write(ACCESS, f"+:{' '.join(always)}:ALL\n+:(sudo):ALL\n-:ALL:ALL\n")
+    _leave_slices(context)
+    text = context.root.read(SSHD)
+    kept, inside = [], False
+    for line in text.splitlines():
+        inside = line == BEGIN or (inside and line != END)
+        if not inside and line != END:
+            kept.append(line)
+    block = (
+        BEGIN,
+        f"account    sufficient    pam_access.so accessfile={ACCESS}",
+        f"account    required      {MODULE}",
+        END,
+    )
+    context.root.write(SSHD, "\n".join([*kept, *block]) + "\n")
+    return f"logins need a job here, but for {', '.join(always)} and the group sudo"
+
+
+def _leave_slices(context: Context) -> None:
+    """Take pam_systemd out: it would move an adopted login out of its job's cgroup again."""
+    if "pam_systemd.so" in context.root.read(SESSION):
+        context.commands.run("pam-auth-update", "--package", "--remove", "systemd", accept=(0, 127))

@@ -1,0 +1,45 @@
+"""What is done on a compute node after a job: shared memory that nobody uses any more goes.
+
+Jobs end and leave it behind, until the next one finds the node full. What logind would do by itself
+(RemoveIPC) is worse: it takes the memory of a running job away when its user logs out.
+"""
+
+from __future__ import annotations
+
+from hyperpod_node.context import Context
+from hyperpod_node.steps.slurm_files import EPILOG_FOLDER
+
+SCRIPT = f"{EPILOG_FOLDER}/500-hyperpod-cdk-ipc.sh"
+LOGIND = "/etc/systemd/logind.conf.d/hyperpod-cdk.conf"
+# A failing epilog drains the node, and one that asks slurmctld does so on all nodes of a job at once: this
+# one looks at the node only, and ends well whatever it finds.
+TEXT = """#!/bin/bash
+# by hyperpod-cdk: the shared memory, semaphores and message queues of a user of whom nothing runs here
+uid="${SLURM_JOB_UID:-0}"
+case "$uid" in '' | *[!0-9]*) exit 0 ;; esac
+[ "$uid" -ge 1000 ] || exit 0
+for status in /proc/[0-9]*; do
+  [ "$(stat -c %u "$status" 2>/dev/null)" != "$uid" ] || exit 0
+done
+for kind in m s q; do
+  ipcs "-$kind" 2>/dev/null | while read -r _ id owner _; do
+    case "$owner" in "${SLURM_JOB_USER:-}" | "$uid") ipcrm "-$kind" "$id" 2>/dev/null ;; esac
+  done
+done
+find /dev/shm -xdev -mindepth 1 -uid "$uid" -delete 2>/dev/null
+exit 0
+"""
+
+
+def not_asked_for(context: Context) -> str:
+    """Whether the deployment wants none."""
+    return "" if context.config.slurm.epilog else "lifecycle.slurm.epilog is off"
+
+
+def place_epilog(context: Context) -> str:
+    """Have the script where slurm.conf looks for it, and logind leave shared memory alone."""
+    context.root.write(SCRIPT, TEXT, mode=0o755)
+    if context.root.write(LOGIND, "[Login]\nRemoveIPC=no\n"):
+        # where there is no logind, nothing removes shared memory
+        context.commands.run("systemctl", "try-restart", "systemd-logind", accept=(0, 1, 5))
+    return SCRIPT

@@ -1,0 +1,56 @@
+"""Keeps these scripts on the node: whoever looks at it later, and what runs there by itself, needs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hyperpod_node.context import Context
+
+FOLDER = "/opt/hyperpod-cdk"
+COMMAND = f"{FOLDER}/hyperpod-node"
+PACKAGE = "hyperpod_node"
+# made by the deployment; users and secrets' names are nobody else's business
+DOCUMENTS = ("config.json", "provisioning_parameters.json")
+WRAPPER = """#!/bin/bash
+# Runs the node scripts of hyperpod-cdk again: hyperpod-node --hook check
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+export HOME="${HOME:-/root}" PYTHONDONTWRITEBYTECODE=1
+exec python3 -m hyperpod_node.main "$@"
+"""
+
+
+def keep_scripts(context: Context) -> str:
+    """Have the scripts and their configuration in a folder of their own, and nothing older."""
+    if context.directory.resolve() == context.root.path(FOLDER).resolve():
+        return f"running from {FOLDER}"
+    sources = {
+        f"{FOLDER}/{path.relative_to(context.directory)}": path
+        for path in sorted((context.directory / PACKAGE).rglob("*.py"))
+    }
+    changed = [
+        target
+        for target, path in sources.items()
+        if context.root.write(target, path.read_text(encoding="utf-8"))
+    ]
+    changed += [name for name in DOCUMENTS if _keep_document(context, name)]
+    context.root.write(COMMAND, WRAPPER, mode=0o755)
+    old = _remove_old(context, set(sources))
+    return f"{len(sources)} files in {FOLDER}, {len(changed)} of them new, {old} old ones removed"
+
+
+def _keep_document(context: Context, name: str) -> bool:
+    path = context.directory / name
+    if not path.is_file():
+        context.root.path(f"{FOLDER}/{name}").unlink(missing_ok=True)
+        return False
+    return context.root.write(f"{FOLDER}/{name}", path.read_text(encoding="utf-8"), mode=0o600)
+
+
+def _remove_old(context: Context, kept: set[str]) -> int:
+    wanted = {context.root.path(target) for target in kept}
+    present: list[Path] = sorted(context.root.path(f"{FOLDER}/{PACKAGE}").rglob("*.py"))
+    old = [path for path in present if path not in wanted]
+    for path in old:
+        path.unlink()
+    return len(old)

@@ -1,0 +1,74 @@
+"""Units that keep what others undo: on the controller our part of slurm.conf, on login nodes a fresh one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hyperpod_node import slurm
+from hyperpod_node.context import Context
+from hyperpod_node.steps.keep import COMMAND
+
+UNITS = "/etc/systemd/system"
+FILES = "hyperpod-cdk-slurm-files"
+LOGIN = "hyperpod-cdk-slurm-login"
+# The service's agent rewrites slurm.conf when nodes come and go, and with it goes what we included.
+ON_CONTROLLER = {
+    f"{FILES}.path": f"""[Unit]
+Description=Watches slurm.conf for hyperpod-cdk
+
+[Path]
+PathChanged={slurm.CONF}
+
+[Install]
+WantedBy=multi-user.target
+""",
+    f"{FILES}.service": f"""[Unit]
+Description=Puts the part of hyperpod-cdk back into slurm.conf
+StartLimitIntervalSec=60
+StartLimitBurst=30
+
+[Service]
+Type=oneshot
+ExecStart={COMMAND} --hook slurm_files
+TimeoutStartSec=300
+""",
+}
+# A login node is in no slurm.conf, so that no controller tells it of new nodes: srun would not find them.
+ON_LOGIN = {
+    f"{LOGIN}.timer": """[Unit]
+Description=Fetches Slurm's configuration now and then, for nodes that were added
+
+[Timer]
+OnActiveSec=300
+OnUnitActiveSec=300
+RandomizedDelaySec=60
+
+[Install]
+WantedBy=timers.target
+""",
+    f"{LOGIN}.service": """[Unit]
+Description=Fetches Slurm's configuration: slurmd gets it and ends, since a login node is not in it
+
+[Service]
+Type=oneshot
+ExecStart=/bin/systemctl start slurmd.service
+""",
+}
+
+
+def watch_files(context: Context) -> str:
+    """Have our part put back into slurm.conf whenever it is rewritten."""
+    return _have(context, ON_CONTROLLER, f"{FILES}.path")
+
+
+def refresh_login(context: Context) -> str:
+    """Have the configuration fetched again every five minutes."""
+    return _have(context, ON_LOGIN, f"{LOGIN}.timer")
+
+
+def _have(context: Context, units: Mapping[str, str], started: str) -> str:
+    changed = [name for name, text in units.items() if context.root.write(f"{UNITS}/{name}", text)]
+    if changed:
+        context.commands.run("systemctl", "daemon-reload")
+    context.commands.run("systemctl", "enable", "--now", started)
+    return f"{started} is on"
