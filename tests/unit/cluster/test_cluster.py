@@ -113,6 +113,10 @@ def test_the_cluster_comes_after_all_that_it_needs(made: Made) -> None:
         "AWS::StepFunctions::StateMachine",
         "Custom::CDKBucketDeployment",
     }
+    ours = [name for name in resources if name.startswith(("ClusterProvider", "ClusterRole"))]
+    policies = [name for name in ours if resources[name]["Type"].startswith("AWS::IAM::")]
+    assert len(policies) > 10
+    assert set(policies) <= set(depends), "each role and policy of nodes, handler, framework and waiter"
 
 
 def test_the_generated_name_is_one_that_the_service_takes(made: Made) -> None:
@@ -121,6 +125,21 @@ def test_the_generated_name_is_one_that_the_service_takes(made: Made) -> None:
     assert len(name) <= 63
     assert name.replace("-", "").isalnum()
     assert not name.startswith("-")
+
+
+@pytest.mark.parametrize("name", ["ml_cluster", "-ml", "ml-", "m" * 64])
+def test_5_a_name_that_the_service_refuses_never_reaches_it(name: str) -> None:
+    with pytest.raises(SpecError, match=r"cluster\.cluster_name"):
+        Made(members={"cluster_name": name})
+    with pytest.raises(SpecError, match=r"instance_groups\[1\]\.instance_group_name"):
+        Made(replace(compute(), instance_group_name=name))
+
+
+def test_5_a_name_known_only_at_deployment_is_not_looked_at() -> None:
+    token = cdk.Token.as_string({"Ref": "Name"})
+    assert Made(members={"cluster_name": token}).resource["Properties"]["Request"]["ClusterName"] == {
+        "Ref": "Name"
+    }
 
 
 def test_a_generated_name_follows_the_network_and_not_the_size() -> None:
@@ -216,6 +235,12 @@ def test_a_group_in_another_zone_gets_exactly_that_zones_subnet() -> None:
     ]
 
 
+def test_9_a_group_in_a_zone_without_a_subnet_is_refused() -> None:
+    """Not put somewhere else."""
+    with pytest.raises(SpecError, match=r"usw2-az3"):
+        Made(compute(override_vpc_config=OverrideVpcConfig(availability_zone_id="usw2-az3")))
+
+
 def test_nodes_share_the_first_zone_unless_told_otherwise(made: Made) -> None:
     """EFA does not cross zones, and file systems lie in the first (field report 37)."""
     (first,) = made.network.subnets_by_zone["usw2-az4"]
@@ -260,8 +285,17 @@ def test_scripts_that_lie_elsewhere_can_be_read() -> None:
         "OnCreate": "setup.sh",
     }
     role = {s["Sid"]: s for s in statements(made.template, "Rolecpu")}
-    assert "our-scripts" in json.dumps(role["ListBucket"]["Resource"])
-    assert "our-scripts/v1/*" in json.dumps(role["ReadObjects"]["Resource"])
+    assert _path_of(role["ListBucket"]["Resource"][1]) == ":s3:::our-scripts"
+    assert role["ListBucket"]["Action"] == ["s3:ListBucket"]
+    assert _path_of(role["ReadObjects"]["Resource"][1]) == ":s3:::our-scripts/v1/*"
+    assert role["ReadObjects"]["Action"] == ["s3:GetObject"]
+
+
+def _path_of(arn: Any) -> str:
+    """What follows the partition."""
+    beginning, partition, path = arn["Fn::Join"][1]
+    assert (beginning, partition) == ("arn:", {"Ref": "AWS::Partition"})
+    return str(path)
 
 
 def test_a_legacy_cluster_ships_its_provisioning_parameters() -> None:

@@ -1,5 +1,6 @@
 """Public bug reports that the cluster's construct answers, each by the number of its field report."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from aws_cdk.assertions import Template
 from hyperpod_cdk.access import ExecutionRole
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.cluster import HyperPodCluster
+from hyperpod_cdk.cluster import handler_code as handler_code_module
 from hyperpod_cdk.cluster.handler.clients import CONFIG
 from hyperpod_cdk.cluster.handler.patience import PATIENCE_SECONDS
 from hyperpod_cdk.cluster.handler.wait import GIVE_UP_SECONDS
@@ -26,6 +28,8 @@ from hyperpod_cdk.network import HyperPodNetwork
 from hyperpod_cdk.spec import (
     AccountingDatabase,
     Cluster,
+    Lifecycle,
+    LifecycleMode,
     NodeProvisioningMode,
     NodeType,
     Orchestrator,
@@ -131,6 +135,9 @@ def test_35_the_group_lets_itself_out_by_its_own_id(template: Template) -> None:
     assert any(
         rule["DestinationSecurityGroupId"] == rule["GroupId"] and rule["IpProtocol"] == "-1" for rule in rules
     )
+    nodes = properties(template, "AWS::EC2::SecurityGroup").values()
+    everywhere = [rule for group in nodes for rule in group["SecurityGroupEgress"]]
+    assert any(rule["CidrIp"] == "0.0.0.0/0" and rule["IpProtocol"] == "-1" for rule in everywhere)
 
 
 def test_36_as_many_zones_as_were_asked_for_also_without_an_account() -> None:
@@ -251,6 +258,41 @@ def test_72_every_file_of_the_handler_is_in_its_hash(monkeypatch: pytest.MonkeyP
     hashes = [asset_hash(), asset_hash("cast.py"), asset_hash("endpoints.json"), asset_hash("service-2.json")]
     assert len(set(hashes)) == 4
     assert asset_hash() == hashes[0]
+
+
+def test_71_what_python_leaves_behind_is_not_in_the_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler = tmp_path / "handler"
+    shutil.copytree(handler_code_module._HANDLER, handler, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(handler_code_module, "_HANDLER", handler)
+
+    def asset_hash() -> str:
+        with handler_code() as root:
+            asset = cdk.AssetStaging(cdk.Stack(cdk.App(), "S"), "A", source_path=str(root))
+            return asset.asset_hash
+
+    before = asset_hash()
+    (handler / "__pycache__").mkdir()
+    (handler / "__pycache__" / "index.cpython-311.pyc").write_bytes(b"\x00")
+    (handler / "index.pyc").write_bytes(b"\x00")
+    assert asset_hash() == before
+
+
+@pytest.mark.parametrize("mode", list(LifecycleMode))
+def test_2_only_a_legacy_clusters_scripts_have_the_legacy_file(mode: LifecycleMode) -> None:
+    """The service refuses a cluster that has both it and an API configuration."""
+    members = (
+        {"node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE} if mode is LifecycleMode.LEGACY else {}
+    )
+    made = Made(lifecycle=Lifecycle(mode=mode), members=members)
+    app = made.stack.node.root
+    assert isinstance(app, cdk.App)
+    directory = Path(app.synth().directory)
+    assert made.resource["Properties"]["Request"].get("Orchestrator") == (
+        None if mode is LifecycleMode.LEGACY else {"Slurm": {}}
+    )
+    assert bool([*directory.rglob("provisioning_parameters.json")]) == (mode is LifecycleMode.LEGACY)
 
 
 def _as_list(value: Any) -> list[Any]:
