@@ -99,7 +99,9 @@ class Aws:
 def _ask(client: Any, call: Call) -> Any:
     operation = call.api.operation
     if call.api.items is None:
-        return getattr(client, operation)(**call.arguments)
+        answer = getattr(client, operation)(**call.arguments)
+        # a stream is read here, while the call is waited for
+        return {**answer, "Body": answer["Body"].read()} if "Body" in answer else answer
     if not client.can_paginate(operation):
         return getattr(client, operation)(**call.arguments).get(call.api.items, [])
     pages = client.get_paginator(operation).paginate(**call.arguments)

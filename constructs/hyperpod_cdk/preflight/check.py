@@ -91,7 +91,7 @@ def result_of(check: Check, look: Look) -> Result:
     except Exception as error:
         # an answer unlike any that was foreseen must not stop the other checks
         unchecked.append(Unchecked(path="", reason=f"AWS answered unlike expected: {_name(error)}"))
-    return Result(check=check, findings=tuple(findings), unchecked=tuple(unchecked))
+    return Result(check=check, findings=tuple(findings), unchecked=tuple(dict.fromkeys(unchecked)))
 
 
 def _name(error: Exception) -> Any:

@@ -128,7 +128,7 @@ def _images_there(look: Look, rule: Rule) -> Iterator[Finding]:
         if image is None or image["State"] != "available":
             state = f"is {image['State']}" if image else f"is no image in {look.aws.region}"
             yield rule.finding(f"{path}.image_id", state, given=group.image_id)
-        elif kind and kind.architecture and image["Architecture"] != kind.architecture:
+        elif kind and kind.architecture and image.get("Architecture", kind.architecture) != kind.architecture:
             yield rule.finding(
                 f"{path}.image_id",
                 f"is for {image['Architecture']}",

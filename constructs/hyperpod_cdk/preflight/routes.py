@@ -75,7 +75,12 @@ def _service(endpoint: Item) -> str:
 
 
 def _endpoints(look: Look, vpc_id: str) -> list[Item]:
-    return [one for one in look.aws.answer(_endpoints_call(look)) if one.get("VpcId") == vpc_id]
+    """Those that serve, or are about to."""
+    return [
+        one
+        for one in look.aws.answer(_endpoints_call(look))
+        if one.get("VpcId") == vpc_id and one.get("State", "available").lower() in ("available", "pending")
+    ]
 
 
 def _reaches_s3(endpoints: Sequence[Item], table: Item) -> bool:

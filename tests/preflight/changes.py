@@ -1,0 +1,100 @@
+"""What tests change in the account, each with its way back."""
+
+from contextlib import ExitStack
+from copy import deepcopy
+from typing import Any
+from unittest.mock import patch
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk.preflight import aws
+from hyperpod_cdk.preflight.calls import Call
+from hyperpod_cdk.service.endpoints import NODE_SERVICES
+from tests.preflight.account import PLAN, REGION, Account
+
+
+def patched(account: Account, client: str, operation: str, code: str, *, status: int = 400) -> None:
+    """Let the service answer an operation with an error."""
+    ask = aws._ask
+
+    def refuse(botocore: Any, call: Call) -> Any:
+        if (call.api.client, call.api.operation) != (client, operation):
+            return ask(botocore, call)
+        answer = {
+            "Error": {"Code": code, "Message": "as the test wants it"},
+            "ResponseMetadata": {"HTTPStatusCode": status},
+        }
+        raise ClientError(answer, operation)
+
+    stack = ExitStack()
+    stack.enter_context(patch.object(aws, "_ask", refuse))
+    account.undo.append(stack.close)
+
+
+def change_quota(account: Account, name: str, value: float) -> None:
+    """Let the account's own value of a quota be another."""
+    applied = account.aws.quotas.applied
+    before = applied[name]
+    applied[name] = value
+    account.undo.append(lambda: applied.__setitem__(name, before))
+
+
+def change_plan(account: Account, block: dict[str, Any] | None = None, **members: Any) -> None:
+    """Let the training plan, or its one block of capacity, be different."""
+    plan = without_plan(account)
+    plan.update(members)
+    plan["ReservedCapacitySummaries"][0].update(block or {})
+    account.hyperpod.training_plans[PLAN] = plan
+
+
+def without_plan(account: Account) -> dict[str, Any]:
+    """Let there be no training plan; gives a copy of it."""
+    plans = account.hyperpod.training_plans
+    plan = plans.pop(PLAN)
+    account.undo.append(lambda: plans.update({PLAN: plan}))
+    return deepcopy(plan)
+
+
+def without_way_to_s3(account: Account) -> None:
+    """Let a closed subnet have every endpoint that nodes need but that of S3."""
+    account.close()
+    interface_endpoints(account)
+    account.without_s3_endpoint()
+
+
+def foreign_cluster(account: Account) -> None:
+    """Let somebody else have a cluster of the spec's name."""
+    group = {
+        "InstanceGroupName": "theirs",
+        "InstanceType": "ml.t3.medium",
+        "InstanceCount": 1,
+        "ExecutionRole": account.role,
+        "SlurmConfig": {"NodeType": "Controller"},
+    }
+    service = account.hyperpod
+    with patch.object(service, "check_references", new=False):
+        service.call(
+            "CreateCluster",
+            {
+                "ClusterName": "full",
+                "InstanceGroups": [group],
+                "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
+            },
+        )
+    account.undo.append(lambda: service.clusters.pop("full"))
+
+
+def interface_endpoints(account: Account) -> None:
+    """Endpoints of all that nodes call, with private DNS."""
+    ec2 = account.client("ec2")
+    made = [
+        ec2.create_vpc_endpoint(
+            VpcId=account.vpc,
+            ServiceName=f"com.amazonaws.{REGION}.{service}",
+            VpcEndpointType="Interface",
+            PrivateDnsEnabled=True,
+            SubnetIds=[account.subnet],
+        )["VpcEndpoint"]["VpcEndpointId"]
+        for service in NODE_SERVICES
+    ]
+    account.undo.append(lambda: ec2.delete_vpc_endpoints(VpcEndpointIds=made))
