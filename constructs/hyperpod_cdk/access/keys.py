@@ -17,6 +17,7 @@ def encrypted_log_group(
     retention: logs.RetentionDays,
     encryption_key: kms.IKey | None = None,
     removal_policy: RemovalPolicy = RemovalPolicy.DESTROY,
+    name: str | None = None,
 ) -> logs.LogGroup:
     """A log group with retention, under a customer-managed key if there is one.
 
@@ -24,10 +25,12 @@ def encrypted_log_group(
         retention: How long events are kept.
         encryption_key: Key that CloudWatch Logs is then let use. Default: CloudWatch Logs' own encryption.
         removal_policy: Default: goes with the stack.
+        name: Where the service that writes chooses the name. Default: CloudFormation's.
     """
     group = logs.LogGroup(
         scope,
         construct_id,
+        log_group_name=name,
         retention=retention,
         encryption_key=encryption_key,
         removal_policy=removal_policy,

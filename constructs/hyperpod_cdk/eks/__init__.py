@@ -3,6 +3,7 @@
 from hyperpod_cdk.eks.control_plane import EksControlPlane, ExistingControlPlane
 from hyperpod_cdk.eks.dependencies import HyperPodDependencies
 from hyperpod_cdk.eks.interface import IEksControlPlane
+from hyperpod_cdk.eks.task_governance import TaskGovernance
 from hyperpod_cdk.eks.training_operator import TrainingOperator
 
 __all__ = [
@@ -10,5 +11,6 @@ __all__ = [
     "ExistingControlPlane",
     "HyperPodDependencies",
     "IEksControlPlane",
+    "TaskGovernance",
     "TrainingOperator",
 ]

@@ -11,12 +11,19 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.access.keys import encrypted_log_group
 from hyperpod_cdk.eks.access import grant_access
+from hyperpod_cdk.eks.acknowledged import (
+    CONTROL_PLANE_POLICIES,
+    acknowledge_kubectl,
+    acknowledge_managed_policies,
+)
 from hyperpod_cdk.eks.add_ons import CERTIFICATES, DNS, KUBE_PROXY, POD_IDENTITY, VPC_CNI, install
 from hyperpod_cdk.eks.kubectl import kubectl_options
 from hyperpod_cdk.eks.system_nodes import SystemNodes
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network import IHyperPodNetwork
+from hyperpod_cdk.network.security_group import ALL_TRAFFIC, allow_in
 from hyperpod_cdk.spec.eks import EksOrchestrator
 
 _MAX_NAME = 100
@@ -83,13 +90,12 @@ class EksControlPlane(Construct):
         refuse(self.node.path, _faults(network))
         network.reach(*_SERVICES)
         self.cluster_name = cdk.Names.unique_resource_name(self, max_length=_MAX_NAME, separator="-")
-        self.log_group = logs.LogGroup(
+        self.log_group = encrypted_log_group(
             self,
             "Logs",
-            log_group_name=f"/aws/eks/{self.cluster_name}/cluster",
+            name=f"/aws/eks/{self.cluster_name}/cluster",
             retention=log_retention,
             encryption_key=encryption_key,
-            removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         self.secrets_key: kms.IKey = encryption_key or kms.Key(
             self, "SecretsKey", description="Kubernetes secrets", enable_key_rotation=True
@@ -164,23 +170,24 @@ class EksControlPlane(Construct):
         )
         # or Amazon EKS makes one that keeps everything for ever
         _resource(cluster).node.add_dependency(self.log_group)
+        acknowledge_managed_policies(cluster.role, CONTROL_PLANE_POLICIES)
+        acknowledge_kubectl(cluster)
         return cluster
 
     def _let_nodes_meet(self, network: IHyperPodNetwork) -> None:
         """Pods on system nodes and on HyperPod's reach one another: DNS and webhooks serve both."""
         ours = self.cluster.cluster_security_group_id
+        why = "pods of system nodes and of HyperPod nodes"
         for index, group in enumerate(network.security_groups):
-            for name, target, source in (
-                (f"FromNodes{index}", ours, group.security_group_id),
-                (f"ToNodes{index}", group.security_group_id, ours),
-            ):
-                ec2.CfnSecurityGroupIngress(
+            theirs = group.security_group_id
+            for prefix, target, source in (("From", ours, theirs), ("To", theirs, ours)):
+                allow_in(
                     self,
-                    name,
-                    group_id=target,
-                    source_security_group_id=source,
-                    ip_protocol="-1",
-                    description="Pods of system nodes and of HyperPod nodes",
+                    f"{prefix}Nodes{index}",
+                    group=target,
+                    source=source,
+                    ports=[ALL_TRAFFIC],
+                    why=why,
                 )
 
 

@@ -9,6 +9,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from hyperpod_cdk.eks.acknowledged import acknowledge_chart
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.rules.helm_chart import check_chart
 from hyperpod_cdk.service.hyperpod_chart import NAMESPACE, RELEASE, SUB_CHARTS
@@ -56,6 +57,8 @@ class HyperPodDependencies(Construct):
             timeout=_TIMEOUT,
             values=self.values,
         )
+        if asset:
+            acknowledge_chart(cluster, asset.bucket.arn_for_objects("*"))
         if chart.s3_uri:
             self._from_s3(cluster, chart.s3_uri)
 
@@ -66,7 +69,9 @@ class HyperPodDependencies(Construct):
         bucket, _, key = uri.removeprefix("s3://").partition("/")
         provider = cluster.kubectl_provider
         if provider is not None and provider.role is not None:
-            s3.Bucket.from_bucket_name(self, "Source", bucket).grant_read(provider.role, key)
+            source = s3.Bucket.from_bucket_name(self, "Source", bucket)
+            source.grant_read(provider.role, key)
+            acknowledge_chart(cluster, source.arn_for_objects(key))
 
 
 def values(chart: HelmChart) -> dict[str, Any]:

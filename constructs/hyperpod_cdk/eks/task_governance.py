@@ -1,0 +1,65 @@
+"""TaskGovernance: the add-on and the policy of a cluster."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct, IDependable
+
+from hyperpod_cdk.eks.add_ons import add_on
+from hyperpod_cdk.spec import governance as spec
+
+ADD_ON = "amazon-sagemaker-hyperpod-taskgovernance"
+
+
+class TaskGovernance(Construct):
+    """Kueue by the add-on alone, and the policy by which it places jobs.
+
+    A Kueue of another release beside it breaks both (field report 135), so nothing here installs one with
+    helm. The policy comes after the add-on, which must run before the service can write to it: made earlier
+    it ends CreateFailed (failure mode 90).
+
+    Args:
+        eks_cluster_name: of the EKS cluster.
+        cluster_arn: of the HyperPod cluster.
+        name: of the policy, 1-63 letters, digits and inner hyphens; another name is another policy.
+        governance: what is asked for.
+        depends_on: the HyperPod cluster: the add-on needs a node.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        eks_cluster_name: str,
+        cluster_arn: str,
+        name: str,
+        governance: spec.TaskGovernance,
+        depends_on: Sequence[IDependable],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.add_on = add_on(
+            self, ADD_ON, cluster_name=eks_cluster_name, settings=governance.add_on, depends_on=depends_on
+        )
+        self.policy = sagemaker.CfnClusterSchedulerConfig(
+            self,
+            "Policy",
+            cluster_arn=cluster_arn,
+            name=name,
+            scheduler_config=sagemaker.CfnClusterSchedulerConfig.SchedulerConfigProperty(
+                fair_share=_switch(governance.fair_share),
+                idle_resource_sharing=_switch(governance.idle_resource_sharing),
+                priority_classes=[
+                    sagemaker.CfnClusterSchedulerConfig.PriorityClassProperty(
+                        name=one.name, weight=one.weight
+                    )
+                    for one in governance.priority_classes
+                ]
+                or None,
+            ),
+        )
+        self.policy.node.add_dependency(self.add_on)
+
+
+def _switch(on: bool | None) -> str | None:
+    return None if on is None else ("Enabled" if on else "Disabled")
