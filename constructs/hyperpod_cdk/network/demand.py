@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import Token
 
-from hyperpod_cdk.service.addresses import addresses_per_node
+from hyperpod_cdk.service.addresses import addresses_of_nodes
 from hyperpod_cdk.spec import InstanceGroup
 
 
@@ -36,9 +36,9 @@ def zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[s
 
 def addresses_by_zone(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> Mapping[str, int]:
     """Addresses that the groups' nodes take in each zone of a network, as far as their counts are known."""
-    addresses: Counter[str] = Counter()
+    nodes: dict[str, list[tuple[str, int]]] = {}
     for group in groups:
         zone = _zone_of(group, zones[0])
         if zone is not None and not Token.is_unresolved(group.instance_count):
-            addresses[zone] += group.instance_count * addresses_per_node(group.instance_type)
-    return addresses
+            nodes.setdefault(zone, []).append((group.instance_type, group.instance_count))
+    return {zone: addresses_of_nodes(found) for zone, found in nodes.items()}

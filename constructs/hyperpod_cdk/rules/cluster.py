@@ -10,9 +10,10 @@ from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.log_retention import RETENTION_DAYS
 from hyperpod_cdk.service.shapes import shape
 from hyperpod_cdk.service.sources import API
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec, Provisioning
 
-_TAGS = 46
+_TAGS = 50
+_OWN_TAGS = 4
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
 
@@ -41,16 +42,18 @@ def stack_name_and_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP102",
         title="more tags than fit",
-        why="a cluster has at most 50 tags, and four of them are the custom resource's own",
+        why="a cluster has at most 50 tags, and four of them are our custom resource's own",
         fix="remove tags; those at the top and those of the cluster count together",
         source=f"{API}API_CreateCluster.html",
     )
 )
 def too_many_tags(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     count = len({**spec.tags, **spec.cluster.tags})
-    if count > _TAGS:
+    native = spec.deployment.provisioning == Provisioning.CLOUDFORMATION
+    most = _TAGS if native else _TAGS - _OWN_TAGS
+    if count > most and not unresolved(spec.deployment.provisioning):
         path = "cluster.tags" if spec.cluster.tags else "tags"
-        yield rule.finding(path, f"makes {count} tags in all", allowed=f"at most {_TAGS}")
+        yield rule.finding(path, f"makes {count} tags in all", allowed=f"at most {most}")
 
 
 @checks(

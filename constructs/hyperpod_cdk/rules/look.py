@@ -102,16 +102,23 @@ def network_zones(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
             yield f"network.existing.subnets[{index}].availability_zone_id", subnet.availability_zone_id
 
 
+def group_zones(spec: HyperPodSpec, group: InstanceGroup) -> tuple[str, ...]:
+    """The zones of the subnets of which the service picks one for a group's nodes; none if one is unknown."""
+    place, existing = group.override_vpc_config, spec.network.existing
+    if place is not None and place.availability_zone_id and not place.subnet_ids:
+        return (place.availability_zone_id,)
+    own = place.subnet_ids if place is not None else ()
+    if existing is None:
+        return () if own else tuple(spec.network.availability_zone_ids[:1])
+    by_id = {subnet.subnet_id: subnet.availability_zone_id for subnet in existing.subnets}
+    zones = [by_id.get(subnet) for subnet in own or by_id]
+    return tuple(dict.fromkeys(zone for zone in zones if zone)) if all(zones) else ()
+
+
 def group_zone(spec: HyperPodSpec, group: InstanceGroup) -> str | None:
-    """The zone that a group's nodes lie in; None where only its subnets, or several, are known."""
-    place = group.override_vpc_config
-    if place is not None and place.subnet_ids:
-        return None
-    if place is not None and place.availability_zone_id:
-        return place.availability_zone_id
-    known = zone_ids(spec)
-    one = len(known) == 1 or spec.network.existing is None
-    return known[0] if known and one else None
+    """The zone that a group's nodes lie in; None where it is unknown, or one of several."""
+    zones = group_zones(spec, group)
+    return zones[0] if len(zones) == 1 else None
 
 
 def file_system_zones(spec: HyperPodSpec) -> dict[str, tuple[str, ...]]:

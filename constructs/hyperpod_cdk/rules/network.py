@@ -1,6 +1,5 @@
 """HP20x and HP21x: the network, new or existing."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 
@@ -9,7 +8,7 @@ from hyperpod_cdk.rules.look import group_zone, groups, new_lustre, new_openzfs
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import subnets
-from hyperpod_cdk.service.addresses import addresses_per_node
+from hyperpod_cdk.service.addresses import addresses_of_nodes
 from hyperpod_cdk.service.sources import API, GUIDE
 from hyperpod_cdk.spec import HyperPodSpec, Network, OpenZfsDeploymentType
 
@@ -54,7 +53,8 @@ def existing_excludes_new(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP202",
         title="an address range that a VPC can not have",
-        why="EC2 takes IPv4 ranges of /16 to /28 that begin at their first address",
+        why="EC2 takes IPv4 ranges of /16 to /28 that begin at their first address, and none of loopback, "
+        "link-local and multicast addresses",
         fix="use a range such as 10.0.0.0/16",
         source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html",
     )
@@ -68,13 +68,13 @@ def cidr_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         if unresolved(cidr):
             continue
         network = subnets.as_network(cidr)
-        if network is None or not subnets.LARGEST <= network.prefixlen <= subnets.SMALLEST:
+        if network is None or not subnets.is_for_vpcs(network):
             nearest = subnets.mended(cidr) if network is None else None
             yield rule.finding(
                 path,
                 "is no address range that a VPC can have",
                 given=cidr,
-                allowed=f"an IPv4 range of /{subnets.LARGEST} to /{subnets.SMALLEST}",
+                allowed=f"an IPv4 range of /{subnets.LARGEST} to /{subnets.SMALLEST}, such as 10.0.0.0/16",
                 nearest=(nearest,) if nearest else (),
             )
 
@@ -83,7 +83,8 @@ def cidr_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP203",
         title="a network too small for its nodes",
-        why="every network card of a node takes an address; a subnet's range can not grow later",
+        why="every network card of a node takes an address, and a node that replaces another comes up beside "
+        "it; a subnet's range can not grow later",
         fix="widen network.cidr, or lower the counts",
         source=_PREREQUISITES,
     )
@@ -180,10 +181,10 @@ def override_is_clear(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             yield rule.finding(f"{path}.override_vpc_config", "says nothing")
 
 
-def _addresses_by_zone(spec: HyperPodSpec) -> Counter[str]:
-    needs: Counter[str] = Counter(dict.fromkeys(spec.network.availability_zone_ids, 0))
+def _addresses_by_zone(spec: HyperPodSpec) -> dict[str, int]:
+    nodes: dict[str, list[tuple[str, int]]] = {zone: [] for zone in spec.network.availability_zone_ids}
     for _, group in groups(spec):
         zone = group_zone(spec, group)
-        if zone is not None and zone in needs and not unresolved(group.instance_count):
-            needs[zone] += group.instance_count * addresses_per_node(group.instance_type)
-    return needs
+        if zone is not None and zone in nodes and not unresolved(group.instance_count):
+            nodes[zone].append((group.instance_type, group.instance_count))
+    return {zone: addresses_of_nodes(found) for zone, found in nodes.items()}

@@ -6,19 +6,27 @@ from dataclasses import replace
 from types import ModuleType
 
 from hyperpod_cdk.rules import (
+    acknowledgements,
     api_limits,
+    capacity,
+    closed_network,
     cluster,
     deployment,
     groups,
+    kept_data,
     lifecycle,
     lustre,
+    lustre_doubts,
     lustre_options,
+    mount_paths,
     mounts,
     names,
     network,
     openzfs,
+    roles,
     slurm,
     slurm_settings,
+    software_updates,
     user_groups,
     users,
     volumes,
@@ -36,8 +44,10 @@ from hyperpod_cdk.spec import HyperPodSpec
 _GROUP = re.compile(r"cluster\.instance_groups\[(\d+)\]")
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(api_limits, cluster, deployment, groups, volumes, names, network, zones),
+    *(api_limits, cluster, deployment, groups, capacity, volumes, software_updates, names, roles),
+    *(network, closed_network, zones),
     *(lustre, lustre_options, openzfs, mounts, slurm, slurm_settings, lifecycle, users, user_groups),
+    *(lustre_doubts, kept_data, mount_paths, acknowledgements),
 )
 
 CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(

@@ -91,3 +91,23 @@ def image_or_release(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
                 "excludes image_id, which is given too",
                 given=group.image_release_version,
             )
+
+
+@checks(
+    Rule(
+        code="HP124",
+        title="a volume key named by its alias",
+        why="the role that is made for the nodes is allowed the key, and IAM knows keys by their ids alone",
+        fix="give the key's id or ARN",
+        source=f"{GUIDE}smcluster-cmk.html",
+    )
+)
+def volume_key_alias(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        for name in ("root_volume", "secondary_volume"):
+            volume = getattr(group, name)
+            key = volume.volume_kms_key_id if volume is not None else None
+            if key is None or group.execution_role_arn is not None or unresolved(key):
+                continue
+            if key.startswith("alias/") or ":alias/" in key:
+                yield rule.finding(f"{path}.{name}.volume_kms_key_id", "is an alias", given=key)

@@ -7,6 +7,7 @@ from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import (
     file_system_zones,
     group_zone,
+    group_zones,
     groups,
     named_zones,
     network_zones,
@@ -14,9 +15,15 @@ from hyperpod_cdk.rules.look import (
 )
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.instance_types import find
+from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.service.zones import is_zone_id, is_zone_name, prefix_of, zone_prefix
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup
 
+_SEVERAL_ZONES = (
+    f"{GUIDE}sagemaker-hyperpod-prerequisites.html"
+    "#sagemaker-hyperpod-prerequisites-multiple-availability-zones"
+)
 _AZ_IDS = "https://docs.aws.amazon.com/global-infrastructure/latest/regions/az-ids.html"
 
 
@@ -107,3 +114,63 @@ def mounts_cross_zones(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
                 f"is in {', '.join(homes)}, the group's nodes are in {zone}",
                 given=mount.storage,
             )
+
+
+@checks(
+    Rule(
+        code="HP224",
+        title="a zone that is left to chance",
+        why="of the subnets of a group the service picks one, and the whole group lies in its zone: perhaps "
+        "another than that of the file systems, or of the capacity that was bought",
+        fix="set the group's override_vpc_config.availability_zone_id, or list the subnets of one zone only",
+        source=_SEVERAL_ZONES,
+        severity=Severity.WARNING,
+    )
+)
+def zone_by_chance(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        zones = group_zones(spec, group)
+        if len(zones) < 2 or unresolved(zones):
+            continue
+        minding = _minding(spec, group, zones)
+        if minding:
+            where = f"{path}.override_vpc_config" if group.override_vpc_config else path
+            message = f"may come to lie in {' or '.join(zones)}, which matters to {', '.join(minding)}"
+            yield rule.finding(where, message)
+
+
+@checks(
+    Rule(
+        code="HP225",
+        title="a partition whose nodes can not use EFA among each other",
+        why="EFA does not cross zones: a job on nodes of both hangs, or falls back to TCP",
+        fix="give the groups of each zone a partition of their own",
+        source=_SEVERAL_ZONES,
+        severity=Severity.WARNING,
+    )
+)
+def partition_across_zones(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    first: dict[str, tuple[str, str]] = {}
+    for path, group in groups(spec):
+        zone, known = group_zone(spec, group), find(group.instance_type)
+        if zone is None or known is None or not known.efa_interfaces or group.slurm_config is None:
+            continue
+        for index, name in enumerate(group.slurm_config.partition_names):
+            if unresolved(zone, name):
+                continue
+            there, other = first.setdefault(name, (zone, group.instance_group_name))
+            if there != zone:
+                where = f"{path}.slurm_config.partition_names[{index}]"
+                message = f"has nodes in {zone}, and those of group {other} in {there}"
+                yield rule.finding(where, message, given=name)
+
+
+def _minding(spec: HyperPodSpec, group: InstanceGroup, zones: tuple[str, ...]) -> list[str]:
+    """What of a group minds in which of some zones its nodes lie."""
+    places = file_system_zones(spec)
+    minding = [
+        f"file system {mount.storage}"
+        for mount in group.mounts
+        if mount.storage and places.get(mount.storage) and not set(zones) <= set(places[mount.storage])
+    ]
+    return [*minding, *(["the training plan"] if group.training_plan_arn else [])]

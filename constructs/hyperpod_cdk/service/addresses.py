@@ -1,14 +1,38 @@
-"""How many addresses of a subnet a node takes."""
+"""How many addresses of a subnet nodes take."""
+
+from collections.abc import Iterable
 
 from hyperpod_cdk.service import instance_types
+from hyperpod_cdk.service.instance_types import Orchestration
 
 
-def addresses_per_node(instance_type: str) -> int:
-    """Addresses that one Slurm node of a type takes from its subnet: one a network card.
+def addresses_per_node(instance_type: str, orchestration: Orchestration = Orchestration.SLURM) -> int:
+    """Addresses that one node of a type takes from its subnet.
 
-    The documentation gives the figure for P5 alone, 32, which is its number of cards
-    (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html, 2026-10); other
-    types are derived from their cards. A type that the catalogue does not know counts as one address.
+    On Slurm one a network card; on Amazon EKS the first card takes as many as an interface holds, for pods.
+    The documentation gives both figures for P5 alone, 32 and 81
+    (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html, 2026-10); for
+    other types the same is reckoned with their cards.
+
+    Args:
+        instance_type: one that the catalogue does not know counts as one card.
+        orchestration: of the cluster.
     """
     known = instance_types.find(instance_type)
-    return known.network_cards if known else 1
+    if known is None:
+        return 1
+    first = known.addresses_per_interface if orchestration is Orchestration.EKS else 1
+    return first + known.network_cards - 1
+
+
+def addresses_of_nodes(nodes: Iterable[tuple[str, int]]) -> int:
+    """Addresses that the Slurm nodes of one zone take, and one more node of the largest kind.
+
+    While a node is replaced, its successor comes up beside it.
+
+    Args:
+        nodes: instance types and counts.
+    """
+    wanted = [(addresses_per_node(instance_type), count) for instance_type, count in nodes if count]
+    spare = max((each for each, _ in wanted), default=0)
+    return sum(each * count for each, count in wanted) + spare

@@ -3,9 +3,17 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+
+class Orchestration(StrEnum):
+    """What schedules the jobs of a cluster."""
+
+    SLURM = "Slurm"
+    EKS = "EKS"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +21,7 @@ class InstanceType:
     """Facts of one instance type; None where no source was found.
 
     ``architecture`` is ``x86_64`` or ``arm64``; ``network_interfaces`` and ``addresses_per_interface`` are
-    EC2's upper bounds.
+    EC2's upper bounds; ``deep_health_checks`` tells under what the service checks nodes of the type.
     """
 
     name: str
@@ -28,6 +36,7 @@ class InstanceType:
     network_cards: int
     network_interfaces: int
     addresses_per_interface: int
+    deep_health_checks: tuple[Orchestration, ...]
     source: str
     date: str
 
@@ -49,8 +58,10 @@ def find(name: str) -> InstanceType | None:
 
 def _instance_type(row: dict[str, Any], data: Mapping[str, Any]) -> InstanceType:
     threads = row.pop("threads_per_core")
+    checked_under = row.pop("deep_health_checks")
     return InstanceType(
         **row,
+        deep_health_checks=tuple(map(Orchestration, checked_under)),
         threads_per_core=None if threads is None else tuple(threads),
         source=data["sources"].get(row["name"], data["source"]),
         date=data["date"],

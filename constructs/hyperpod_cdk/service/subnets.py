@@ -8,8 +8,12 @@ RESERVED = 5
 LARGEST, SMALLEST = 16, 28
 """Prefixes that EC2 accepts for VPCs and subnets."""
 SPARE = 32
-"""Addresses that a zone has beside those of its nodes, for file systems, endpoints and a second node during a
-replacement; our choice."""
+"""Addresses that a zone has beside those of its nodes, for file systems and endpoints; our choice."""
+
+
+DOCKER_BRIDGE = ipaddress.IPv4Network("172.17.0.0/16")
+"""Range that Docker takes for containers, and that AWS advises against, SageMaker AI named
+(https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html, 2026-10)."""
 
 
 def prefix_for(nodes_addresses: int) -> int:
@@ -30,6 +34,13 @@ def as_network(cidr: str) -> ipaddress.IPv4Network | None:
         return ipaddress.IPv4Network(cidr)
     except ValueError:
         return None
+
+
+def is_for_vpcs(network: ipaddress.IPv4Network) -> bool:
+    """Whether EC2 makes a VPC of the range."""
+    special = network.is_loopback or network.is_link_local or network.is_multicast or network.is_reserved
+    this_host = network.network_address < ipaddress.IPv4Address("1.0.0.0")
+    return LARGEST <= network.prefixlen <= SMALLEST and not special and not this_host
 
 
 def mended(cidr: str) -> str | None:

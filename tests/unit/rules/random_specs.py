@@ -19,8 +19,8 @@ from hyperpod_cdk.spec import (
     ExistingSubnet,
     HyperPodSpec,
     InstanceGroup,
-    LifeCycleConfig,
     Lifecycle,
+    LifeCycleConfig,
     LifecycleMode,
     LustreFileSystem,
     Mount,
@@ -99,7 +99,7 @@ def updates() -> st.SearchStrategy[ScheduledUpdateConfig]:
 
 @st.composite
 def groups(
-    draw: st.DrawFn, name: str, node_type: NodeType, continuous: bool, legacy: bool, existing: bool
+    draw: st.DrawFn, name: str, node_type: NodeType, *, continuous: bool, legacy: bool, existing: bool
 ) -> InstanceGroup:
     """A sound group of a cluster."""
     compute = node_type is NodeType.COMPUTE
@@ -150,11 +150,12 @@ def sound_specs(draw: st.DrawFn) -> HyperPodSpec:
     continuous = not legacy and draw(st.booleans())
     existing = draw(st.booleans())
     strategy = draw(st.sampled_from(list(SlurmConfigStrategy)))
-    made = [draw(groups("controller", NodeType.CONTROLLER, continuous, legacy, existing))]
+    kind = {"continuous": continuous, "legacy": legacy, "existing": existing}
+    made = [draw(groups("controller", NodeType.CONTROLLER, **kind))]
     if draw(st.booleans()):
-        made.append(draw(groups("login", NodeType.LOGIN, continuous, legacy, existing)))
+        made.append(draw(groups("login", NodeType.LOGIN, **kind)))
     for number in range(draw(st.integers(0, 3))):
-        made.append(draw(groups(f"compute-{number}", NodeType.COMPUTE, continuous, legacy, existing)))
+        made.append(draw(groups(f"compute-{number}", NodeType.COMPUTE, **kind)))
     network = Network(
         existing=ExistingNetwork(
             vpc_id="vpc-1", vpc_cidr="10.0.0.0/16", subnets=SUBNETS, security_group_ids=("sg-1",)

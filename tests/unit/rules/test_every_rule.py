@@ -115,7 +115,7 @@ def test_each_rule_says_what_why_and_how(rule: Any) -> None:
         assert text == text.strip()
         assert text
         assert not text.endswith(".")
-    assert rule.title[0].islower() or rule.title.startswith(("EFA", "IOPS"))
+    assert rule.title[0].islower() or rule.title.startswith(("EFA", "IOPS", "Spot"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

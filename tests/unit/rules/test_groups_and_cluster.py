@@ -6,15 +6,18 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.spec import (
+    AccountingDatabase,
     DeepHealthCheck,
     EbsVolume,
     ExistingNetwork,
     ExistingSubnet,
     InstanceGroup,
     LifeCycleConfig,
+    Mount,
     MultiHead,
     Network,
     NodeProvisioningMode,
+    NodeRecovery,
     OverrideVpcConfig,
     Provisioning,
     RemovalPolicy,
@@ -32,7 +35,9 @@ from tests.unit.rules.specs import (
 
 ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE}
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+ROLE = "arn:aws:iam::111122223333:role/Nodes"
 SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
+EAST_SECRET = SECRET.replace("us-west-2", "us-east-1")
 HEADS = MultiHead(
     slurm_database_secret_arn=SECRET,
     slurm_database_endpoint="db.example.com",
@@ -48,12 +53,17 @@ THERE = Network(
     )
 )
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large-models"
-CHECKS = (DeepHealthCheck.INSTANCE_STRESS,)
+STRESS, CONNECTIVITY = DeepHealthCheck.INSTANCE_STRESS, DeepHealthCheck.INSTANCE_CONNECTIVITY
+CHECKS = (STRESS,)
+CHECKED = "compute.on_start_deep_health_checks"
 GROUPS_21 = tuple(
     InstanceGroup(instance_group_name=f"g{number}", instance_type="ml.c5.large", instance_count=1)
     for number in range(21)
 )
 TAGS_46 = {f"Tag{number}": "x" for number in range(46)}
+
+TAGS_50 = {f"Tag{number}": "x" for number in range(50)}
+TAGS_51 = {**TAGS_50, "Tag50": "x"}
 
 NATIVE = {"deployment.provisioning": Provisioning.CLOUDFORMATION}
 COUNTS = {"deployment.wait": Wait.MINIMUM_COUNTS}
@@ -142,6 +152,8 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP102", {"cluster.tags": TAGS_46}, []),
     ("HP102", {"cluster.tags": TAGS_46, "tags": {"Tag0": "y"}}, []),
     ("HP102", {"cluster.tags": TAGS_46, "tags": {"Another": "y"}}, ["cluster.tags"]),
+    ("HP102", {**NATIVE, "cluster.tags": TAGS_50}, []),
+    ("HP102", {**NATIVE, "cluster.tags": TAGS_51}, ["cluster.tags"]),
     ("HP102", {"cluster.tags": {TEXT_TOKEN: TEXT_TOKEN}}, []),
     ("HP103", {"tags": {"Projekt/Größe": "ä 1+1=2 @home"}}, []),
     ("HP103", {"tags": {"aws:x": "y"}}, ['tags["aws:x"]']),
@@ -182,7 +194,24 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP115", {"controller.training_plan_arn": PLAN, "controller.slurm_config.node_type": TEXT_TOKEN}, []),
     ("HP116", {"compute.on_start_deep_health_checks": CHECKS}, []),
     ("HP116", {"login.on_start_deep_health_checks": CHECKS}, ["login.on_start_deep_health_checks"]),
-    ("HP116", {"login.on_start_deep_health_checks": CHECKS, "login.instance_type": TEXT_TOKEN}, []),
+    (
+        "HP116",
+        {"login.on_start_deep_health_checks": CHECKS, "login.instance_type": "ml.p5.48xlarge"},
+        ["login.on_start_deep_health_checks"],
+    ),
+    ("HP116", {CHECKED: CHECKS, "compute.instance_type": "ml.g6.xlarge"}, []),
+    ("HP116", {CHECKED: CHECKS, "compute.instance_type": "ml.c5.xlarge"}, [CHECKED]),
+    ("HP116", {CHECKED: CHECKS, "compute.instance_type": "ml.trn1.32xlarge"}, [CHECKED]),
+    ("HP116", {CHECKED: CHECKS, "compute.instance_type": TEXT_TOKEN}, []),
+    ("HP118", {CHECKED: (STRESS, CONNECTIVITY)}, []),
+    ("HP118", {CHECKED: (STRESS, CONNECTIVITY), "compute.instance_type": "ml.g5.4xlarge"}, [f"{CHECKED}[1]"]),
+    ("HP118", {CHECKED: (STRESS, CONNECTIVITY), "compute.instance_type": "ml.g5.8xlarge"}, []),
+    ("HP118", {CHECKED: (STRESS, CONNECTIVITY), "compute.instance_type": TEXT_TOKEN}, []),
+    ("HP118", {CHECKED: (DeepHealthCheck.MULTI_NODE_TRAINING_VALIDATION,)}, [f"{CHECKED}[0]"]),
+    ("HP119", {CHECKED: CHECKS}, []),
+    ("HP119", {"cluster.node_recovery": NodeRecovery.NONE}, []),
+    ("HP119", {CHECKED: CHECKS, "cluster.node_recovery": NodeRecovery.NONE}, ["cluster.node_recovery"]),
+    ("HP119", {CHECKED: CHECKS, "cluster.node_recovery": TEXT_TOKEN}, []),
     ("HP117", {"cluster.instance_groups": GROUPS_21[:20]}, []),
     ("HP117", {"cluster.instance_groups": GROUPS_21}, ["cluster.instance_groups"]),
     ("HP117", {"cluster.instance_groups": (replace(GROUPS_21[0], instance_type=TEXT_TOKEN),)}, []),
@@ -221,6 +250,37 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"login.override_vpc_config": OverrideVpcConfig(subnet_ids=("sg-1",), security_group_ids=("x",))},
         ["login.override_vpc_config.subnet_ids[0]", "login.override_vpc_config.security_group_ids[0]"],
     ),
+    ("HP133", {"kms_key_arn": KEY, "region": "us-west-2"}, []),
+    ("HP133", {"kms_key_arn": KEY, "region": None}, []),
+    ("HP133", {"kms_key_arn": KEY, "region": TEXT_TOKEN}, []),
+    ("HP133", {"kms_key_arn": TEXT_TOKEN}, []),
+    ("HP133", {"kms_key_arn": KEY.replace("us-west-2", "us-east-1")}, ["kms_key_arn"]),
+    ("HP133", {"compute.training_plan_arn": PLAN.replace("west", "east")}, ["compute.training_plan_arn"]),
+    (
+        "HP133",
+        {"compute.root_volume": EbsVolume(volume_kms_key_id=KEY.replace("us-west-2", "eu-west-1"))},
+        ["compute.root_volume.volume_kms_key_id"],
+    ),
+    (
+        "HP133",
+        {"slurm.accounting_database": AccountingDatabase(endpoint="db", secret_arn=EAST_SECRET)},
+        ["slurm.accounting_database.secret_arn"],
+    ),
+    (
+        "HP133",
+        {"slurm.multi_head": replace(HEADS, slurm_sns_arn=HEADS.slurm_sns_arn.replace("west-2", "east-1"))},
+        [],
+    ),
+    (
+        "HP133",
+        {
+            "compute.mounts[1]": Mount(
+                file_system_type="OPENZFS",
+                dns_name="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com",
+            )
+        },
+        ["compute.mounts[1].dns_name"],
+    ),
     ("HP132", {"lifecycle.extra_files": "lifecycle_scripts"}, []),
     ("HP132", {"lifecycle.extra_files": "no-such-folder"}, ["lifecycle.extra_files"]),
     ("HP132", {"lifecycle.extra_files": "pyproject.toml"}, ["lifecycle.extra_files"]),
@@ -253,6 +313,30 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         {
             "cluster.node_provisioning_mode": TEXT_TOKEN,
             "compute.root_volume": EbsVolume(volume_kms_key_id=KEY),
+        },
+        [],
+    ),
+    ("HP124", {"compute.root_volume": EbsVolume(volume_kms_key_id=KEY)}, []),
+    ("HP124", {"compute.root_volume": EbsVolume(volume_kms_key_id=TEXT_TOKEN)}, []),
+    (
+        "HP124",
+        {"compute.root_volume": EbsVolume(volume_kms_key_id="alias/mine")},
+        ["compute.root_volume.volume_kms_key_id"],
+    ),
+    (
+        "HP124",
+        {
+            "compute.secondary_volume": EbsVolume(
+                volume_size_in_gb=1, volume_kms_key_id=KEY.replace(":key/", ":alias/")
+            )
+        },
+        ["compute.secondary_volume.volume_kms_key_id"],
+    ),
+    (
+        "HP124",
+        {
+            "compute.root_volume": EbsVolume(volume_kms_key_id="alias/mine"),
+            "compute.execution_role_arn": ROLE,
         },
         [],
     ),

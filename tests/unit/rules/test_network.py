@@ -1,5 +1,6 @@
 """Rules of the network and its zones (HP2xx)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,9 @@ from hyperpod_cdk.rules import check
 from hyperpod_cdk.spec import (
     ExistingNetwork,
     ExistingSubnet,
+    LifeCycleConfig,
+    MultiHead,
+    NatGateways,
     Network,
     OpenZfsDeploymentType,
     OverrideVpcConfig,
@@ -40,6 +44,21 @@ ELSEWHERE = OverrideVpcConfig(availability_zone_id="usw2-az1")
 ZONES = "network.availability_zone_ids"
 MULTI_AZ = {"home.deployment_type": OpenZfsDeploymentType.MULTI_AZ_1}
 
+CLOSED = {"network.nat_gateways": NatGateways.NONE}
+SCRIPTS = LifeCycleConfig(source_s3_uri="s3://bucket/scripts/", on_create="a.sh")
+HEADS = MultiHead(
+    slurm_database_secret_arn="arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+    slurm_database_endpoint="db.example.com",
+    slurm_shared_directory="/fsx",
+    slurm_database_user="slurm",
+    slurm_sns_arn="arn:aws:sns:us-west-2:111122223333:failover",
+)
+NO_MOUNTS: dict[str, Any] = {"controller.mounts": (), "login.mounts": (), "compute.mounts": ()}
+PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large"
+SECOND = "cluster.instance_groups[3]"
+PARTITION = "slurm_config.partition_names[0]"
+P5 = replace(BASE.cluster.instance_groups[2], instance_group_name="second")
+
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP200", {}, []),
     ("HP200", {ZONES: ()}, [ZONES]),
@@ -56,6 +75,12 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP202", {"network.cidr": "10.0.0.1/16"}, ["network.cidr"]),
     ("HP202", {"network.cidr": "ten"}, ["network.cidr"]),
     ("HP202", {"network.cidr": TEXT_TOKEN}, []),
+    ("HP202", {"network.cidr": "127.0.0.0/16"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": "169.254.0.0/16"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": "224.0.0.0/16"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": "0.0.0.0/16"}, ["network.cidr"]),
+    ("HP202", {"network.cidr": "100.64.0.0/16"}, []),
+    ("HP202", {"network.cidr": "8.8.0.0/16"}, []),
     ("HP202", {**THERE, "network.existing.vpc_cidr": "10.0.0.0/33"}, ["network.existing.vpc_cidr"]),
     ("HP202", {**THERE, "network.existing.vpc_cidr": None}, []),
     # 4 p5 nodes take 128 addresses, controller and login 2: a /24 with the reserve, and public subnets
@@ -110,6 +135,90 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["login.override_vpc_config.subnet_ids"],
     ),
     ("HP206", {"login.override_vpc_config": OverrideVpcConfig(subnet_ids=LIST_TOKEN)}, []),
+    ("HP210", {**CLOSED}, []),
+    ("HP210", {"lifecycle.extra_files": "lifecycle_scripts"}, []),
+    ("HP210", {**CLOSED, "lifecycle.extra_files": "lifecycle_scripts"}, ["lifecycle.extra_files"]),
+    ("HP210", {**CLOSED, "compute.life_cycle_config": SCRIPTS}, ["compute.life_cycle_config"]),
+    ("HP210", {"network.nat_gateways": TEXT_TOKEN, "compute.life_cycle_config": SCRIPTS}, []),
+    ("HP211", {"slurm.multi_head": HEADS}, []),
+    ("HP211", CLOSED, []),
+    ("HP211", {**CLOSED, "slurm.multi_head": HEADS}, ["slurm.multi_head"]),
+    ("HP211", {"network.nat_gateways": TEXT_TOKEN, "slurm.multi_head": HEADS}, []),
+    ("HP212", {}, []),
+    (
+        "HP212",
+        {**THERE, "login.override_vpc_config": OverrideVpcConfig(security_group_ids=("sg-1", "sg-2"))},
+        [],
+    ),
+    (
+        "HP212",
+        {**THERE, "login.override_vpc_config": OverrideVpcConfig(security_group_ids=("sg-2",))},
+        ["login.override_vpc_config.security_group_ids"],
+    ),
+    (
+        "HP212",
+        {"login.override_vpc_config": OverrideVpcConfig(security_group_ids=("sg-2",))},
+        ["login.override_vpc_config.security_group_ids"],
+    ),
+    (
+        "HP212",
+        {**THERE, "login.override_vpc_config": OverrideVpcConfig(security_group_ids=(TEXT_TOKEN,))},
+        [],
+    ),
+    ("HP213", {"network.cidr": "172.16.0.0/16"}, []),
+    ("HP213", {"network.cidr": "172.17.0.0/16"}, ["network.cidr"]),
+    ("HP213", {**THERE, "network.existing.vpc_cidr": "172.16.0.0/12"}, ["network.existing.vpc_cidr"]),
+    ("HP213", {"network.cidr": TEXT_TOKEN}, []),
+    ("HP224", {}, []),
+    ("HP224", TWO_ZONES, []),
+    ("HP224", THERE, ["controller", "login", "compute"]),
+    ("HP224", {**THERE, "network.existing.subnets[1].availability_zone_id": "usw2-az4"}, []),
+    ("HP224", {**THERE, "network.existing.subnets[1].availability_zone_id": None}, []),
+    ("HP224", {**THERE, "network.existing.subnets[1].availability_zone_id": TEXT_TOKEN}, []),
+    ("HP224", {**THERE, **NO_MOUNTS}, []),
+    ("HP224", {**THERE, **NO_MOUNTS, "compute.training_plan_arn": PLAN}, ["compute"]),
+    (
+        "HP224",
+        {
+            **THERE,
+            **NO_MOUNTS,
+            "compute.training_plan_arn": PLAN,
+            "compute.override_vpc_config": OverrideVpcConfig(availability_zone_id="usw2-az4"),
+        },
+        [],
+    ),
+    (
+        "HP224",
+        {
+            **THERE,
+            **NO_MOUNTS,
+            "compute.training_plan_arn": PLAN,
+            "compute.override_vpc_config": OverrideVpcConfig(subnet_ids=("subnet-1", "subnet-2")),
+        },
+        ["compute.override_vpc_config"],
+    ),
+    (
+        "HP224",
+        {
+            **THERE,
+            **NO_MOUNTS,
+            "compute.training_plan_arn": PLAN,
+            "compute.override_vpc_config": OverrideVpcConfig(subnet_ids=("subnet-1",)),
+        },
+        [],
+    ),
+    ("HP225", {**TWO_ZONES, SECOND: P5}, []),
+    ("HP225", {**TWO_ZONES, SECOND: replace(P5, override_vpc_config=ELSEWHERE)}, [f"{SECOND}.{PARTITION}"]),
+    (
+        "HP225",
+        {**TWO_ZONES, SECOND: replace(P5, instance_type="ml.g5.xlarge", override_vpc_config=ELSEWHERE)},
+        [],
+    ),
+    (
+        "HP225",
+        {**TWO_ZONES, SECOND: replace(P5, instance_type=TEXT_TOKEN, override_vpc_config=ELSEWHERE)},
+        [],
+    ),
     ("HP220", {ZONES: ("use1-az6", "usgw1-az1", "apse4-az1", "usw2-lax1-az1")}, []),
     ("HP220", {ZONES: ("us-west-2a",)}, [f"{ZONES}[0]"]),
     ("HP220", {ZONES: ("usw2-az",)}, [f"{ZONES}[0]"]),

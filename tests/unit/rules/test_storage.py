@@ -109,8 +109,6 @@ LUSTRE_ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP305", {METADATA: USER_IOPS, f"{METADATA}.iops": NUMBER_TOKEN}, []),
     ("HP305", {METADATA: LustreMetadata(iops=6000)}, [f"{METADATA}.iops"]),
     ("HP305", {**TIERING, METADATA: USER_IOPS}, []),
-    ("HP305", {**TIERING, METADATA: USER_IOPS, f"{METADATA}.iops": 24000}, [f"{METADATA}.iops"]),
-    ("HP305", {**TIERING, METADATA: LustreMetadata()}, [f"{METADATA}.mode"]),
     ("HP305", {**PERSISTENT_1, METADATA: USER_IOPS}, [METADATA]),
     ("HP305", {VERSION: "2.12", METADATA: USER_IOPS}, [VERSION]),
     ("HP305", {VERSION: TEXT_TOKEN, METADATA: USER_IOPS}, []),

@@ -10,7 +10,7 @@ from hyperpod_cdk.spec import LustreDeploymentType, LustreStorageType, OpenZfsDe
 SSD = Steps(singles=(1200,), step=2400)
 SCRATCH_1 = Steps(singles=(1200, 2400), step=3600)
 METADATA = fsx.LUSTRE_METADATA_IOPS[LustreStorageType.SSD]
-TIERING = fsx.LUSTRE_METADATA_IOPS[LustreStorageType.INTELLIGENT_TIERING]
+TIERING = fsx.LUSTRE_TIERING_THROUGHPUT
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,9 @@ TIERING = fsx.LUSTRE_METADATA_IOPS[LustreStorageType.INTELLIGENT_TIERING]
         (METADATA, 7000, False, (6000, 12000)),
         (METADATA, 192_000, True, (192_000,)),
         (METADATA, 204_000, False, (192_000,)),
-        (TIERING, 12_000, True, (12_000,)),
-        (TIERING, 24_000, False, (12_000,)),
+        (TIERING, 1000, True, (1000, 2000)),
+        (TIERING, 3000, False, (2000, 4000)),
+        (TIERING, 2_004_000, False, (2_000_000,)),
         (Steps(step=6000), -1, False, (6000,)),
     ],
 )
@@ -40,7 +41,7 @@ def test_steps(steps: Steps, value: int, valid: bool, nearest: tuple[int, ...]) 
 
 def test_steps_in_words() -> None:
     assert str(SCRATCH_1) == "1200, 2400 or a multiple of 3600"
-    assert str(fsx.LUSTRE_TIERING_THROUGHPUT) == "a multiple of 4000 up to 2000000"
+    assert str(fsx.LUSTRE_TIERING_THROUGHPUT) == "1000, 2000 or a multiple of 4000 up to 2000000"
 
 
 def test_tables_cover_every_kind() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.service.instance_types import InstanceType, catalogue, find
+from hyperpod_cdk.service.instance_types import InstanceType, Orchestration, catalogue, find
 from hyperpod_cdk.service.shapes import shape
 
 # EC2's figure for the memory of Trainium2 is not the product's; it is left out of the catalogue
@@ -70,9 +70,43 @@ def test_accelerators_agree_with_ec2(ec2: dict[str, Any]) -> None:
 def test_unknown_facts_are_absent() -> None:
     gb200 = find("ml.p6e-gb200.36xlarge")
     assert gb200 is not None
-    assert gb200.vcpus is None
+    assert gb200.threads_per_core is None
     assert gb200.efa_interfaces is None
-    assert gb200.network_cards == 17
+    assert (gb200.vcpus, gb200.accelerators, gb200.network_cards) == (144, 4, 17)
+
+
+# network cards, interfaces, addresses of each: https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html
+@pytest.mark.parametrize(
+    ("name", "cards", "interfaces", "addresses"),
+    [
+        ("p4d.24xlarge", 4, 60, 50),
+        ("p4de.24xlarge", 4, 60, 50),
+        ("p5.48xlarge", 32, 64, 50),
+        ("p5e.48xlarge", 32, 64, 50),
+        ("p5.4xlarge", 1, 4, 30),
+        ("p5en.48xlarge", 16, 64, 50),
+        ("p6-b200.48xlarge", 8, 32, 50),
+        ("p6-b300.48xlarge", 17, 68, 50),
+        ("p6e-gb200.36xlarge", 17, 39, 50),
+        ("trn1.32xlarge", 8, 40, 50),
+        ("trn1n.32xlarge", 16, 80, 50),
+        ("trn2.48xlarge", 16, 32, 50),
+        ("trn2.3xlarge", 1, 2, 15),
+        ("g6e.48xlarge", 4, 40, 50),
+        ("g7e.48xlarge", 4, 40, 64),
+    ],
+)
+def test_networks_agree_with_ec2s_page(name: str, cards: int, interfaces: int, addresses: int) -> None:
+    known = catalogue()[f"ml.{name}"]
+    found = (known.network_cards, known.network_interfaces, known.addresses_per_interface)
+    assert found == (cards, interfaces, addresses)
+
+
+def test_deep_health_checks_are_for_accelerators() -> None:
+    for known in catalogue().values():
+        gpu = (known.accelerator or "").startswith("NVIDIA")
+        assert (Orchestration.SLURM in known.deep_health_checks) is gpu, known.name
+        assert (Orchestration.EKS in known.deep_health_checks) is (known.accelerator is not None), known.name
 
 
 def test_lookup() -> None:

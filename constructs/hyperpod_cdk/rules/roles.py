@@ -1,0 +1,99 @@
+"""HP60x: roles of the nodes, as far as their ARNs tell."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from hyperpod_cdk.rules.finding import Finding, Severity
+from hyperpod_cdk.rules.look import groups, node_type
+from hyperpod_cdk.rules.rule import Rule, checks
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.sources import GUIDE
+from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NodeType
+
+_ROLE = re.compile(r"arn:(?P<partition>aws[a-z-]*):iam::(?P<account>\d{12}):role/(?P<name>.+)")
+_IAM = f"{GUIDE}sagemaker-hyperpod-prerequisites-iam.html"
+_MANAGED_POLICY = (
+    "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/"
+    "AmazonSageMakerClusterInstanceRolePolicy.html"
+)
+
+
+@checks(
+    Rule(
+        code="HP600",
+        title="a role of another account than another group's",
+        why="the service takes roles of the cluster's own account only",
+        fix="use roles of one account",
+        source=_IAM,
+    )
+)
+def roles_of_one_account(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    first = ""
+    for path, group in groups(spec):
+        role = _role(group)
+        if role is None:
+            continue
+        first = first or role["account"]
+        if role["account"] != first:
+            message = f"is of account {role['account']}, an earlier group's role of {first}"
+            yield rule.finding(f"{path}.execution_role_arn", message, given=group.execution_role_arn)
+
+
+@checks(
+    Rule(
+        code="HP601",
+        title="a role that nodes can not take",
+        why="a service-linked role trusts its own service alone, and its trust can not be changed",
+        fix="leave execution_role_arn out: a role is made for the group",
+        source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_create-service-linked-role.html",
+    )
+)
+def service_linked_role(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        role = _role(group)
+        if role is not None and role["name"].startswith("aws-service-role/"):
+            message = "is a service-linked role"
+            yield rule.finding(f"{path}.execution_role_arn", message, given=group.execution_role_arn)
+
+
+@checks(
+    Rule(
+        code="HP602",
+        title="a role of yours that needs more than the managed policy",
+        why="nothing is granted to a role that is not made here, and the managed policy of nodes lets them "
+        "read buckets whose name begins with sagemaker-, use no key and read no secret",
+        fix="see that the role allows it, which preflight simulates, and acknowledge this; or leave "
+        "execution_role_arn out",
+        source=f"{_MANAGED_POLICY}, {GUIDE}smcluster-cmk.html",
+        severity=Severity.WARNING,
+    )
+)
+def own_role_needs_more(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        if group.execution_role_arn is None:
+            continue
+        needs = _needs(spec, group)
+        if needs:
+            message = f"has to allow {', '.join(needs)}"
+            yield rule.finding(f"{path}.execution_role_arn", message, given=group.execution_role_arn)
+
+
+def _role(group: InstanceGroup) -> re.Match[str] | None:
+    arn = group.execution_role_arn
+    return None if arn is None or unresolved(arn) else _ROLE.fullmatch(arn)
+
+
+def _needs(spec: HyperPodSpec, group: InstanceGroup) -> list[str]:
+    """What a group's role must allow beyond the managed policy, in words."""
+    config, needs = group.life_cycle_config, []
+    if config is not None and not unresolved(config.source_s3_uri):
+        bucket = urlsplit(config.source_s3_uri).netloc
+        if bucket and not bucket.startswith("sagemaker-"):
+            needs.append(f"s3:ListBucket and s3:GetObject on {bucket}")
+    if any(volume and volume.volume_kms_key_id for volume in (group.root_volume, group.secondary_volume)):
+        needs.append("kms:CreateGrant and kms:DescribeKey on the volumes' key")
+    slurm = spec.cluster.orchestrator.slurm
+    if node_type(group) == NodeType.CONTROLLER and (slurm.accounting_database or slurm.multi_head):
+        needs.append("secretsmanager:GetSecretValue on the database's secret")
+    return needs
