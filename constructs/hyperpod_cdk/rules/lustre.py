@@ -102,7 +102,7 @@ def lustre_throughput_per_tib(spec: HyperPodSpec, rule: Rule) -> Iterator[Findin
     Rule(
         code="HP304",
         title="a throughput capacity that does not exist",
-        why="Intelligent-Tiering file systems come in steps; others take their throughput from their capacity",
+        why="Intelligent-Tiering comes in steps; others take their throughput from their capacity",
         fix="use a multiple of 4000 with INTELLIGENT_TIERING, and leave it out otherwise",
         source=fsx.LUSTRE_SOURCE,
     )

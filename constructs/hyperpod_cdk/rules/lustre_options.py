@@ -17,7 +17,7 @@ _SCRATCH = (LustreDeploymentType.SCRATCH_1, LustreDeploymentType.SCRATCH_2)
     Rule(
         code="HP310",
         title="a Lustre version that the deployment type does not have",
-        why="the version is fixed at creation, and not every deployment type has each",
+        why="not every deployment type has each version, and the file system fails to be created",
         fix="use an allowed version; 2.15 suits every deployment type",
         source=fsx.CAPACITY_SOURCE,
     )
@@ -49,6 +49,9 @@ def lustre_efa(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         deployment, version = lustre.deployment_type, lustre.file_system_type_version
         if unresolved(lustre.efa_enabled, deployment, version) or not lustre.efa_enabled:
             continue
+        if lustre.throughput_capacity in fsx.LUSTRE_TIERING_THROUGHPUT.singles:
+            where, given = f"{path}.throughput_capacity", lustre.throughput_capacity
+            yield rule.finding(where, "is too little for EFA", given=given, allowed="a multiple of 4000 MB/s")
         if deployment != LustreDeploymentType.PERSISTENT_2 or version != fsx.LUSTRE_METADATA_VERSION:
             message = f"does not exist for {deployment} on Lustre {version}"
             yield rule.finding(f"{path}.efa_enabled", message, given=True)

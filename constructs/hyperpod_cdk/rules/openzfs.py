@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.rules.finding import Finding
-from hyperpod_cdk.rules.look import new_openzfs
+from hyperpod_cdk.rules.finding import Finding, Severity
+from hyperpod_cdk.rules.look import new_openzfs, zone_ids
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import fsx
@@ -11,6 +11,7 @@ from hyperpod_cdk.service.subnets import as_network
 from hyperpod_cdk.spec import HyperPodSpec, OpenZfsDeploymentType
 
 _MULTI_AZ = OpenZfsDeploymentType.MULTI_AZ_1
+_FIRST_GENERATION = (OpenZfsDeploymentType.SINGLE_AZ_1, OpenZfsDeploymentType.SINGLE_AZ_HA_1)
 
 
 @checks(
@@ -80,8 +81,8 @@ def openzfs_zones(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         if zones and len(set(zones)) != count:
             message = f"names {len(set(zones))} zones, and {openzfs.deployment_type} is in {count}"
             yield rule.finding(f"{path}.availability_zone_ids", message, given=list(zones))
-        elif not zones and count == 2 and spec.network.existing is None and _one_zone(spec):
-            message = "MULTI_AZ_1 needs two zones, and the network has one"
+        elif not zones and count == 2 and 0 < _known_zones(spec) < count:
+            message = "MULTI_AZ_1 needs two zones, and the network names one"
             yield rule.finding(f"{path}.deployment_type", message, given=openzfs.deployment_type)
 
 
@@ -152,6 +153,69 @@ def openzfs_record_size(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         )
 
 
-def _one_zone(spec: HyperPodSpec) -> bool:
-    zones = spec.network.availability_zone_ids
-    return len(zones) == 1 and not unresolved(zones)
+@checks(
+    Rule(
+        code="HP326",
+        title="more IOPS than the sources promise",
+        why="the API's page says 200,000 at most, templates of AWS go to 400,000 for the second generation",
+        fix="lower disk_iops, or acknowledge this",
+        source=f"{fsx.API_REFERENCE}API_DiskIopsConfiguration.html",
+        severity=Severity.WARNING,
+    )
+)
+def openzfs_many_iops(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, openzfs in new_openzfs(spec):
+        iops = openzfs.disk_iops
+        most = fsx.OPENZFS_IOPS[openzfs.deployment_type not in _FIRST_GENERATION]
+        if iops is not None and not unresolved(iops, openzfs.deployment_type) and iops > most:
+            message = f"are more than {openzfs.deployment_type} surely has"
+            yield rule.finding(
+                f"{path}.disk_iops", message, given=iops, allowed=f"up to {most} to be safe", nearest=(most,)
+            )
+
+
+@checks(
+    Rule(
+        code="HP327",
+        title="an OpenZFS deployment type that the Region does not have",
+        why="the file system fails to be created; large Regions have the second generation, small the first",
+        fix="use a deployment type of the other generation, or acknowledge this when the Region has it since",
+        source="https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/available-aws-regions.html",
+        severity=Severity.WARNING,
+    )
+)
+def openzfs_in_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, openzfs in new_openzfs(spec):
+        if spec.region in fsx.OPENZFS_NOT_IN.get(openzfs.deployment_type, ()):
+            where, given = f"{path}.deployment_type", openzfs.deployment_type
+            yield rule.finding(where, f"was not to be had in {spec.region}", given=given)
+
+
+@checks(
+    Rule(
+        code="HP328",
+        title="an endpoint range inside the new VPC",
+        why="it must lie outside every subnet, and the network's subnets begin at its front and at its end",
+        fix="use a range outside network.cidr, such as 198.19.255.0/28, or leave it to the service",
+        source=fsx.OPENZFS_SOURCE,
+        severity=Severity.WARNING,
+    )
+)
+def openzfs_endpoints_inside(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    vpc = None if unresolved(spec.network.cidr) else as_network(spec.network.cidr)
+    if spec.network.existing is not None or vpc is None:
+        return
+    for path, openzfs in new_openzfs(spec):
+        given = openzfs.endpoint_ip_address_range
+        inner = None if given is None or unresolved(given) else as_network(given)
+        if inner is not None and inner.overlaps(vpc):
+            where = f"{path}.endpoint_ip_address_range"
+            yield rule.finding(where, f"overlaps {spec.network.cidr}, the network's own range", given=given)
+
+
+def _known_zones(spec: HyperPodSpec) -> int:
+    """How many zones the network names; 0 where some are yet unknown."""
+    zones = zone_ids(spec)
+    existing = spec.network.existing
+    unnamed = existing is not None and any(one.availability_zone_id is None for one in existing.subnets)
+    return 0 if unnamed or unresolved(zones) else len(set(zones))

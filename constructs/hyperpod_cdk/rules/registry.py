@@ -8,8 +8,6 @@ from types import ModuleType
 from hyperpod_cdk.rules import (
     acknowledgements,
     api_limits,
-    capacity,
-    closed_network,
     cluster,
     deployment,
     groups,
@@ -23,10 +21,8 @@ from hyperpod_cdk.rules import (
     names,
     network,
     openzfs,
-    roles,
     slurm,
     slurm_settings,
-    software_updates,
     user_groups,
     users,
     volumes,
@@ -44,8 +40,7 @@ from hyperpod_cdk.spec import HyperPodSpec
 _GROUP = re.compile(r"cluster\.instance_groups\[(\d+)\]")
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(api_limits, cluster, deployment, groups, capacity, volumes, software_updates, names, roles),
-    *(network, closed_network, zones),
+    *(api_limits, cluster, deployment, groups, volumes, names, network, zones),
     *(lustre, lustre_options, openzfs, mounts, slurm, slurm_settings, lifecycle, users, user_groups),
     *(lustre_doubts, kept_data, mount_paths, acknowledgements),
 )

@@ -67,10 +67,11 @@ LUSTRE_THROUGHPUT: Mapping[tuple[Lustre, Storage], tuple[int, ...]] = {
     (Lustre.PERSISTENT_2, Storage.SSD): (125, 250, 500, 1000),
     (Lustre.PERSISTENT_2, Storage.INTELLIGENT_TIERING): (),
 }
-# LUSTRE_SOURCE: MB/s of an Intelligent-Tiering file system
-LUSTRE_TIERING_THROUGHPUT = Steps(step=4000, maximum=2_000_000)
-# API_REFERENCE API_LustreReadCacheConfiguration.html: GiB for every 4000 MB/s
-LUSTRE_READ_CACHE_GIB = (32, 131_072)
+# LUSTRE_SOURCE: MB/s of an Intelligent-Tiering file system. 1000 and 2000 are in the API's own description
+# (botocore 1.44.8), while its lower bound and the pages still begin at 4000
+LUSTRE_TIERING_THROUGHPUT = Steps(singles=(1000, 2000), step=4000, maximum=2_000_000)
+# API's description of LustreReadCacheConfiguration, botocore 1.44.8: GiB for every 1000 MB/s
+LUSTRE_READ_CACHE_GIB = (8, 32_768)
 # CAPACITY_SOURCE: versions by deployment type
 LUSTRE_VERSIONS: Mapping[Lustre, tuple[str, ...]] = {
     Lustre.SCRATCH_1: ("2.10", "2.12", "2.15"),
@@ -82,8 +83,16 @@ LUSTRE_VERSIONS: Mapping[Lustre, tuple[str, ...]] = {
 LUSTRE_METADATA_VERSION = "2.15"
 LUSTRE_METADATA_IOPS: Mapping[Storage, Steps] = {
     Storage.SSD: Steps(singles=(1500, 3000, 6000), step=12000, maximum=192_000),
-    Storage.INTELLIGENT_TIERING: Steps(singles=(6000,), step=12000, maximum=12000),
+    Storage.INTELLIGENT_TIERING: Steps(singles=(1500, 3000, 6000), step=12000, maximum=192_000),
 }
+# of those, what older pages know for Intelligent-Tiering too; the first is the spec's default
+LUSTRE_TIERING_IOPS = (6000, 12000)
+# LUSTRE_GUIDE managing-metadata-performance.html: IOPS of mode AUTOMATIC up to a capacity, GiB; above, 12000
+# for each 24000 GiB
+_AUTOMATIC_IOPS = ((1200, 1500), (2400, 3000), (9600, 6000), (45600, 12000))
+# LUSTRE_GUIDE using-fsx-lustre.html, Regions of HyperPod's partition that lack something
+LUSTRE_NOT_PERSISTENT_2 = ("me-south-1", "me-central-1")
+LUSTRE_FEW_TIERS: Mapping[str, tuple[int, ...]] = {"il-central-1": (125, 250), "mx-central-1": (125, 250)}
 # CLOUDFORMATION aws-resource-fsx-datarepositoryassociation.html
 LUSTRE_ASSOCIATIONS = 8
 
@@ -101,6 +110,26 @@ OPENZFS_THROUGHPUT: Mapping[OpenZfs, tuple[int, ...]] = {
 OPENZFS_CAPACITY_GIB = (64, 524_288)
 # API_REFERENCE API_DiskIopsConfiguration.html: at least as many IOPS for each GiB
 OPENZFS_IOPS_PER_GIB = 3
+# at most as many: that page says 200,000 for each pair of servers, templates of AWS take up to 400,000
+OPENZFS_IOPS = (200_000, 400_000)
+# https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/available-aws-regions.html: Regions of HyperPod
+_LARGE_REGIONS = frozenset(
+    {
+        "us-east-1",
+        "us-east-2",
+        "us-west-2",
+        "ap-northeast-1",
+        "ap-southeast-1",
+        "ap-southeast-2",
+        "ap-south-1",
+    }
+)
+_SECOND_MISSING = frozenset({"ap-southeast-3", "ap-southeast-4"})
+OPENZFS_NOT_IN: Mapping[OpenZfs, frozenset[str]] = {
+    OpenZfs.SINGLE_AZ_HA_1: _LARGE_REGIONS,
+    OpenZfs.SINGLE_AZ_2: _SECOND_MISSING,
+    OpenZfs.SINGLE_AZ_HA_2: _SECOND_MISSING,
+}
 # API_REFERENCE API_OpenZFSCreateRootVolumeConfiguration.html: KiB, SSD storage
 OPENZFS_RECORD_SIZES_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 # https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/: addresses that a file system takes of its subnet
@@ -120,3 +149,9 @@ OPENZFS_PORTS = tuple(
     for protocol in ("tcp", "udp")
     for first, last in ((111, 111), (2049, 2049), (20001, 20003))
 )
+
+
+def automatic_metadata_iops(capacity_gib: int) -> int:
+    """IOPS that mode AUTOMATIC gives an SSD file system, and below which none can be provisioned."""
+    few = [iops for capacity, iops in _AUTOMATIC_IOPS if capacity_gib <= capacity]
+    return few[0] if few else max(capacity_gib // 24000, 1) * 12000

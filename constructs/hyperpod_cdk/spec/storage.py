@@ -101,7 +101,7 @@ class LustreFileSystem:
     efa_enabled: bool = False
     """GPUDirect and EFA clients; PERSISTENT_2 only, fixed at creation."""
     file_system_type_version: str = "2.15"
-    """Lustre version: 2.10, 2.12 or 2.15; fixed at creation."""
+    """Lustre version: 2.10, 2.12 or 2.15; can only be raised later."""
     availability_zone_id: str | None = None
     """Zone id, such as ``usw2-az4``. Default: the network's first zone."""
     kms_key_arn: str | None = None

@@ -65,7 +65,7 @@ def _metadata(given: LustreFileSystem) -> LustreMetadata | None:
     if given.file_system_type_version != fsx.LUSTRE_METADATA_VERSION:
         return None
     if given.storage_type is TIERING:
-        iops = fsx.LUSTRE_METADATA_IOPS[TIERING].singles[0]
+        iops = fsx.LUSTRE_TIERING_IOPS[0]
         return LustreMetadata(mode=LustreMetadataMode.USER_PROVISIONED, iops=iops)
     if given.deployment_type is LustreDeploymentType.PERSISTENT_2:
         return LustreMetadata()

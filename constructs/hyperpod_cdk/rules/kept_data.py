@@ -1,0 +1,90 @@
+"""HP35x: data, and the changes that would cost it."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.rules.finding import Finding, Severity
+from hyperpod_cdk.rules.look import file_systems, groups, new_lustre
+from hyperpod_cdk.rules.paths import join
+from hyperpod_cdk.rules.rule import Rule, checks
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service import fsx
+from hyperpod_cdk.service.fsx_changes import replacing
+from hyperpod_cdk.spec import (
+    HyperPodSpec,
+    InstanceGroup,
+    LustreDeploymentType,
+    LustreFileSystem,
+    OpenZfsFileSystem,
+    RemovalPolicy,
+)
+
+_SCRATCH = (LustreDeploymentType.SCRATCH_1, LustreDeploymentType.SCRATCH_2)
+
+
+@checks(
+    Rule(
+        code="HP350",
+        title="data that a later change would delete",
+        why="some changes make CloudFormation create the file system anew and empty, and delete the old one, "
+        "which removal_policy: destroy lets it do",
+        fix="use removal_policy: retain while the data matters, or acknowledge this",
+        source=f"{fsx.CAPACITY_SOURCE}, {fsx.LUSTRE_SOURCE}, {fsx.OPENZFS_SOURCE}",
+        severity=Severity.WARNING,
+    )
+)
+def destroyed_when_replaced(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, file_system in file_systems(spec):
+        if file_system.existing is not None or file_system.removal_policy != RemovalPolicy.DESTROY:
+            continue
+        yield rule.finding(
+            f"{path}.removal_policy",
+            f"deletes the data when one of these changes: {', '.join(replacing(file_system))}",
+            given=file_system.removal_policy,
+        )
+
+
+@checks(
+    Rule(
+        code="HP351",
+        title="home directories on scratch storage",
+        why="a scratch file system loses what lay on a server that fails; nothing is replicated or backed up",
+        fix="mount an OpenZFS file system for homes, or use PERSISTENT_2",
+        source=f"{fsx.LUSTRE_GUIDE}using-fsx-lustre.html",
+        severity=Severity.WARNING,
+    )
+)
+def homes_on_scratch(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for name, lustre in spec.storage.items():
+        if not isinstance(lustre, LustreFileSystem) or lustre.existing:
+            continue
+        if lustre.deployment_type in _SCRATCH and any(
+            _home(spec, group) == name for _, group in groups(spec)
+        ):
+            yield rule.finding(join("storage", name), "has the homes of users", given=lustre.deployment_type)
+
+
+@checks(
+    Rule(
+        code="HP352",
+        title="a file system that can never grow",
+        why="FSx refuses more capacity for SCRATCH_1, and the update of the stack fails",
+        fix="use SCRATCH_2 or PERSISTENT_2",
+        source=f"{fsx.LUSTRE_GUIDE}managing-storage-capacity.html",
+        severity=Severity.WARNING,
+    )
+)
+def never_grows(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, lustre in new_lustre(spec):
+        if lustre.deployment_type == LustreDeploymentType.SCRATCH_1:
+            given = lustre.deployment_type
+            yield rule.finding(f"{path}.deployment_type", "keeps its first capacity", given=given)
+
+
+def _home(spec: HyperPodSpec, group: InstanceGroup) -> str | None:
+    """The file system with the homes of a group's nodes: OpenZFS before Lustre; None where unclear."""
+    names = [mount.storage for mount in group.mounts]
+    if any(name is None or unresolved(name) for name in names):
+        return None
+    found = [(name, spec.storage.get(name or "")) for name in names]
+    zfs = [name for name, file_system in found if isinstance(file_system, OpenZfsFileSystem)]
+    return next(iter(zfs or names), None)
