@@ -15,10 +15,12 @@ from hyperpod_node.clock import Clock, Deadline
 from hyperpod_node.errors import NodeError, TerminatedError
 from hyperpod_node.halt import kill_group
 from hyperpod_node.log import Log
+from hyperpod_node.root import Root
 
 # As a shell would say it.
 NOT_FOUND = 127
 TIMED_OUT = 124
+SLURM_PATHS = ("/opt/slurm/bin", "/opt/slurm/sbin")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +162,14 @@ class Commands:
                 lines.append(raw.rstrip())
                 if echo:
                     self.log.line(f"| {raw.rstrip()}", step=self.step)
+
+
+def command_environment(given: Mapping[str, str], root: Root) -> dict[str, str]:
+    """The environment of every command: the entry's own, in a language that can be parsed, Slurm on PATH."""
+    path = given.get("PATH") or "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    if root.is_machine:
+        path = ":".join([path, *SLURM_PATHS])
+    return {**given, "PATH": path, "LC_ALL": "C.UTF-8", "HOME": given.get("HOME") or "/root"}
 
 
 def _finish(process: subprocess.Popen[str], given: str, limit: float) -> int:

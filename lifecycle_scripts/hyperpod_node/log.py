@@ -20,13 +20,15 @@ class Log:
     Args:
         root: where the log file lies.
         stream: the second place; standard output unless given.
+        to_file: whether there is a first one; what only looks at a node leaves nothing there.
     """
 
-    def __init__(self, root: Root, stream: TextIO | None = None) -> None:
-        path = root.path(PATH)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a", encoding="utf-8")
-        self._stream = stream or sys.stdout
+    def __init__(self, root: Root, stream: TextIO | None = None, *, to_file: bool = True) -> None:
+        self._streams = [stream or sys.stdout]
+        if to_file:
+            path = root.path(PATH)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._streams.append(path.open("a", encoding="utf-8"))
         self._lock = threading.Lock()
         self._last_command: dict[str, str] = {}
 
@@ -41,7 +43,7 @@ class Log:
         moment = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         whole = f"{moment} {step + ': ' if step else ''}{text}\n"
         with self._lock:
-            for stream in (self._stream, self._file):
+            for stream in self._streams:
                 # a full disk must not end a step that has nothing to do with it
                 with suppress(OSError):
                     stream.write(whole)

@@ -6,16 +6,16 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from hyperpod_node import config, facts
-from hyperpod_node.catalogue import STEPS
+from hyperpod_node.catalogue import steps_of
 from hyperpod_node.clock import Clock, Deadline, wait_for
-from hyperpod_node.commands import Commands
+from hyperpod_node.commands import Commands, command_environment
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, TerminatedError
 from hyperpod_node.halt import Halt
@@ -40,7 +40,6 @@ FACTS_ADVICE = (
     "compare `ip address` with resource_config.json on the node; when they differ, the service described "
     "another node, and replacing this one helps"
 )
-SLURM_PATHS = ("/opt/slurm/bin", "/opt/slurm/sbin")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,16 +107,8 @@ def _set_up(hook: str, root: Root, log: Log, clock: Clock) -> tuple[facts.Node |
         node=node,
     )
     first = StepResult(name=FACTS, outcome="done", detail=found, seconds=clock.now() - began, attempts=1)
-    steps = [step for step in STEPS if OCCASION_OF_HOOK[hook] in step.occasions]
+    steps = [step for step in steps_of(settings) if OCCASION_OF_HOOK[hook] in step.occasions]
     return node, [first, *run_steps(steps, context)]
-
-
-def command_environment(given: Mapping[str, str], root: Root) -> dict[str, str]:
-    """The environment of every command: the entry's own, in a language that can be parsed, Slurm on PATH."""
-    path = given.get("PATH") or "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    if root.is_machine:
-        path = ":".join([path, *SLURM_PATHS])
-    return {**given, "PATH": path, "LC_ALL": "C.UTF-8", "HOME": given.get("HOME") or "/root"}
 
 
 def _terminate(halt: Halt, number: int, _frame: FrameType | None) -> None:

@@ -13,10 +13,9 @@ import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_node.clock import Clock, Deadline, wait_for
-from hyperpod_node.commands import NOT_FOUND, TIMED_OUT, Commands
+from hyperpod_node.commands import NOT_FOUND, TIMED_OUT, Commands, command_environment
 from hyperpod_node.errors import GivenUpError, NodeError, NotYetError, TerminatedError
 from hyperpod_node.log import Log
-from hyperpod_node.main import command_environment
 from hyperpod_node.root import Root
 from tests.lifecycle.helpers import FakeClock, bench
 

@@ -5,9 +5,13 @@ A step stands behind the steps that it waits for; `tests/lifecycle/test_catalogu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from hyperpod_node.catalogue import accounting, machine, people, slurm, software
+from hyperpod_node.config import NodeConfig
 from hyperpod_node.step import SET_UP, Step
-from hyperpod_node.steps import extra
+from hyperpod_node.steps import extra, own
 
 _ALL = (
     *machine.STEPS,
@@ -30,3 +34,37 @@ STEPS: tuple[Step, ...] = (
         time_limit_seconds=3600,
     ),
 )
+
+
+def steps_of(settings: NodeConfig) -> tuple[Step, ...]:
+    """The steps of a deployment: all of ours, required where it says so, and its own among them.
+
+    Args:
+        settings: config.json.
+    """
+    declared = settings.features.steps
+    before = own.own_steps(declared, when="before", needs=("packages",), after=("network",))
+    everything = tuple(step.name for step in (*STEPS[:-1], *before) if SET_UP in step.occasions)
+    after = own.own_steps(declared, when="after", needs=(), after=everything)
+    found: list[Step] = []
+    for step in STEPS:
+        own_ones = {"before": before, "after": after}.get(step.name, [])
+        required = step.required or _demanded(settings, step.name)
+        found += [*own_ones, replace(_behind(step, own_ones), required=required)]
+    return tuple(found)
+
+
+def _behind(step: Step, others: Sequence[Step]) -> Step:
+    needs = tuple(other.name for other in others if other.required)
+    return replace(step, needs=(*step.needs, *needs), after=(*step.after, *(other.name for other in others)))
+
+
+def _demanded(settings: NodeConfig, name: str) -> bool:
+    wanted = settings.features
+    demands = {
+        "docker": bool(wanted.containers and wanted.containers.required),
+        "enroot": bool(wanted.containers and wanted.containers.required),
+        "directory": bool(wanted.directory and wanted.directory.required),
+        "buckets": any(mount.required for mount in wanted.bucket_mounts),
+    }
+    return demands.get(name, False)

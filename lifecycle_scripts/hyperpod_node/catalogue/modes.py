@@ -8,6 +8,8 @@ CONTROLLER = ("Controller",)
 LOGIN = ("Login",)
 COMPUTE = ("Compute",)
 
-# `uses` of steps that install, hold or remove packages, and of those that change /etc/passwd and /etc/group
+# `uses` of steps that install, hold or remove packages, that change /etc/passwd and /etc/group, that change
+# plugstack.conf
 PACKAGES = ("packages",)
 ACCOUNTS = ("accounts",)
+PLUGSTACK = ("plugstack",)

@@ -2,7 +2,7 @@
 
 from hyperpod_node import multi_head
 from hyperpod_node.catalogue import software
-from hyperpod_node.catalogue.modes import COMPUTE, CONTROLLER, LOGIN, OURS
+from hyperpod_node.catalogue.modes import COMPUTE, CONTROLLER, LOGIN, OURS, PLUGSTACK
 from hyperpod_node.step import SET_UP, SLURM_FILES, Step
 from hyperpod_node.steps import adopt, epilog, slurm_controller, slurm_files, slurm_node, slurm_watch
 
@@ -33,6 +33,7 @@ BEFORE_START = (
         occasions=(SET_UP, SLURM_FILES),
         node_types=CONTROLLER,
         needs=("slurm-conf", "multi-head"),
+        uses=PLUGSTACK,
         time_limit_seconds=120,
         attempts=2,
     ),

@@ -1,4 +1,4 @@
-"""Measures once and leaves the figures where node_exporter reads them: python3 -m hyperpod_node.metrics efa gpu."""
+"""Measures once, for node_exporter to read: python3 -m hyperpod_node.metrics efa gpu slurm."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from hyperpod_node.clock import Clock, Deadline
-from hyperpod_node.commands import Commands
+from hyperpod_node.commands import Commands, command_environment
 from hyperpod_node.errors import NodeError
 from hyperpod_node.log import Log
-from hyperpod_node.main import command_environment
-from hyperpod_node.metrics import efa, gpu, slurm
+from hyperpod_node.metrics import FOLDER, efa, gpu, slurm
 from hyperpod_node.metrics.text import Sample, render
 from hyperpod_node.root import Root
 
-FOLDER = "/var/lib/hyperpod-cdk/metrics"
 LIMIT_SECONDS = 60.0
 
 COLLECTORS: dict[str, Callable[[Root, Commands], Iterable[Sample]]] = {

@@ -1,6 +1,6 @@
 """Slurm, as its own commands tell of it on the controller: nodes, jobs and the scheduler.
 
-Counts, never lists of all jobs: a listing grows with the queue, and every one of them holds slurmctld's locks.
+Counts, with short lines to count from: a full listing of all jobs grows with the queue, and holds slurmctld.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def nodes(lines: Sequence[str]) -> Iterator[Sample]:
     """Nodes by partition and state; a node counts in each of its partitions."""
     counts: Counter[tuple[str, str]] = Counter()
     for line in lines:
-        partition, state, count = line.rsplit("|", 2)
-        counts[partition, state.rstrip(STATE_FLAGS)] += int(count)
+        partition, state, number_of = line.rsplit("|", 2)
+        counts[partition, state.rstrip(STATE_FLAGS)] += int(number_of)
         if state.endswith("*"):
-            counts[partition, "not responding"] += int(count)
-    for (partition, state), count in sorted(counts.items()):
-        labels = {"partition": partition, "state": state}
+            counts[partition, "not responding"] += int(number_of)
+    for key, count in sorted(counts.items()):
+        labels = dict(zip(("partition", "state"), key, strict=True))
         yield Sample(name="hyperpod_slurm_nodes", value=count, labels=labels)
 
 
@@ -57,9 +57,9 @@ def jobs(lines: Sequence[str]) -> Iterator[Sample]:
     counts: Counter[tuple[str, str, str]] = Counter()
     used: Counter[tuple[str, str, str]] = Counter()
     for line in lines:
-        partition, state, account, count = line.rsplit("|", 3)
+        partition, state, account, number_of = line.rsplit("|", 3)
         counts[partition, state.lower(), account] += 1
-        used[partition, state.lower(), account] += int(count)
+        used[partition, state.lower(), account] += int(number_of)
     for key, count in sorted(counts.items()):
         labels = dict(zip(("partition", "state", "account"), key, strict=True))
         yield Sample(name="hyperpod_slurm_jobs", value=count, labels=labels)

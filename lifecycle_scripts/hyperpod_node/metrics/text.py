@@ -1,4 +1,4 @@
-"""Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/."""
+"""Prometheus' text format (prometheus.io, Exposition formats)."""
 
 from __future__ import annotations
 

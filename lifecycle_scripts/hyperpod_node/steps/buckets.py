@@ -16,12 +16,13 @@ from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.features import BucketMount
 
 PROGRAM = "mount-s3"
+IMAGE_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/aws/mountpoint-s3/bin")
 INSTALLED = "/opt/hyperpod-cdk/mountpoint-s3"
 FUSE_CONF = "/etc/fuse.conf"
 ALLOW_OTHER = "user_allow_other"
 LIMIT_SECONDS = 120
 ADVICE = (
-    "see `journalctl -u {unit}`: the group's execution role needs s3:ListBucket and s3:GetObject on the bucket, "
+    "see `journalctl -u {unit}`: the group's execution role needs s3:ListBucket and s3:GetObject there, "
     "and the node a way to S3"
 )
 
@@ -46,14 +47,9 @@ def mount_buckets(context: Context) -> str:
             context.warn(f"{mount.bucket} at {mount.mount_path}: {error}")
             failed.append(mount.bucket)
     paths = ", ".join(mount.mount_path for mount in wanted if mount.bucket not in failed)
-    if failed:
+    if failed and not any(mount.required for mount in wanted):
         raise NodeError(f"not mounted: {', '.join(failed)}; mounted: {paths or 'none'}")
-    return f"buckets at {paths}"
-
-
-def any_required(context: Context) -> bool:
-    """Whether a node must fail without a bucket."""
-    return any(mount.required for mount in _of_node(context))
+    return f"buckets at {paths or 'no path'}"
 
 
 def unit_name(mount: BucketMount) -> str:
@@ -91,12 +87,9 @@ def _of_node(context: Context) -> list[BucketMount]:
 
 
 def _program(context: Context) -> str:
-    if context.commands.available(PROGRAM):
-        return (
-            f"/usr/bin/env {PROGRAM}"
-            if not context.root.path(f"/usr/bin/{PROGRAM}").exists()
-            else f"/usr/bin/{PROGRAM}"
-        )
+    for folder in IMAGE_FOLDERS:
+        if context.root.path(f"{folder}/{PROGRAM}").exists():
+            return f"{folder}/{PROGRAM}"
     archive = fetch(context, PROGRAM)
     folder = f"{INSTALLED}/{archive.parent.name[:16]}"
     program = context.root.path(f"{folder}/bin/{PROGRAM}")

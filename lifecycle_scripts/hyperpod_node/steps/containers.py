@@ -1,4 +1,4 @@
-"""Docker, Enroot and Pyxis: used as the image has them, with their data where it does not fill the root volume."""
+"""Docker, Enroot and Pyxis: as the image has them, with data where it does not fill the root volume."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _install_enroot(context: Context) -> None:
     missing = [name for name in ENROOT_ARTIFACTS if f"{name}-{processor()}" not in known]
     if missing:
         raise StepSkippedError(
-            f"no Enroot on this image, and no pinned download {', '.join(missing)} in lifecycle.downloads.overrides"
+            f"no Enroot on this image, and no {', '.join(missing)} in lifecycle.downloads.overrides"
         )
     apt.install_files(context, [fetch(context, name) for name in ENROOT_ARTIFACTS])
 

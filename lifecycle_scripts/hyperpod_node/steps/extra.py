@@ -55,7 +55,7 @@ def _run(context: Context, name: str) -> str:
             str(script),
             timeout_seconds=TIMEOUT_SECONDS,
             echo=True,
-            extra_environment=_environment(context),
+            extra_environment=environment_of(context),
             advice=f"this is a script of your own, extra/{name}/{script.name}: its last lines are above",
         )
     names = ", ".join(script.name for script in scripts)
@@ -70,7 +70,8 @@ def _check_line_endings(script: Path, name: str) -> None:
         )
 
 
-def _environment(context: Context) -> dict[str, str]:
+def environment_of(context: Context) -> dict[str, str]:
+    """What a script of the user's finds in its environment."""
     node = context.node
     return {
         "HYPERPOD_CLUSTER_NAME": node.cluster.name,

@@ -24,13 +24,21 @@ def rotate_logs(context: Context) -> str:
         context.root.path(CONF).unlink(missing_ok=True)
         return f"{other} rotates them already, left as it is"
     signals = "; ".join(f"pkill -x --signal USR2 {name} || true" for name in DAEMONS)
-    text = (
-        f"{FOLDER}/*.log {{\n    daily\n    maxsize {wanted.max_size_mib}M\n    rotate {wanted.keep}\n"
-        # root, since the folder belongs to slurm and slurmd's log to root
-        "    su root root\n    compress\n    delaycompress\n    missingok\n    notifempty\n    sharedscripts\n"
-        f"    postrotate\n        {signals}\n    endscript\n}}\n"
+    lines = (
+        "daily",
+        f"maxsize {wanted.max_size_mib}M",
+        f"rotate {wanted.keep}",
+        # the folder belongs to slurm, slurmd's log to root
+        "su root root",
+        "compress",
+        "delaycompress",
+        "missingok",
+        "notifempty",
+        "sharedscripts",
+        f"postrotate\n        {signals}\n    endscript",
     )
-    context.root.write(CONF, text)
+    body = "".join(f"    {line}\n" for line in lines)
+    context.root.write(CONF, f"{FOLDER}/*.log {{\n{body}}}\n")
     return f"{wanted.keep} logs of {wanted.max_size_mib} MiB"
 
 

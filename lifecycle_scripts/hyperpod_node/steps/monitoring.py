@@ -9,11 +9,11 @@ from hyperpod_node.context import Context
 from hyperpod_node.downloads import fetch
 from hyperpod_node.errors import NotYetError
 from hyperpod_node.features import Monitoring
+from hyperpod_node.metrics import FOLDER as METRICS
 from hyperpod_node.metrics import efa
-from hyperpod_node.metrics.__main__ import FOLDER as METRICS
-from hyperpod_node.slurm import is_active
 from hyperpod_node.steps.buckets import unpack
 from hyperpod_node.steps.keep import FOLDER as SCRIPTS
+from hyperpod_node.units import is_active
 
 PROGRAMS = "/opt/hyperpod-cdk/programs"
 CONF = "/etc/hyperpod-cdk/prometheus.yml"
@@ -95,14 +95,17 @@ def units(wanted: Monitoring, collectors: list[str], exporter: str, agent: str) 
         ),
         "hyperpod-prometheus.service": _service(
             "Writes metrics to the workspace",
-            f"{agent} --agent --config.file={CONF} --storage.agent.path={STORAGE} --web.listen-address={AGENT}",
+            f"{agent} --agent --config.file={CONF} --storage.agent.path={STORAGE} "
+            f"--web.listen-address={AGENT}",
         ),
     }
     if collectors:
         found["hyperpod-metrics.service"] = (
             "[Unit]\nDescription=Measures GPUs, EFA and Slurm, by hyperpod-cdk\n\n"
-            f"[Service]\nType=oneshot\nWorkingDirectory={SCRIPTS}\nEnvironment=PYTHONDONTWRITEBYTECODE=1\n"
-            f"ExecStart=/usr/bin/python3 -m hyperpod_node.metrics {' '.join(collectors)}\nTimeoutStartSec=90\n"
+            f"[Service]\nType=oneshot\nWorkingDirectory={SCRIPTS}\n"
+            "Environment=PYTHONDONTWRITEBYTECODE=1\n"
+            f"ExecStart=/usr/bin/python3 -m hyperpod_node.metrics {' '.join(collectors)}\n"
+            "TimeoutStartSec=90\n"
         )
         # not all nodes in the same second
         found["hyperpod-metrics.timer"] = (
