@@ -21,7 +21,7 @@ SCRIPT = "on_init.sh"
 PLAN = "two-p5"
 PLAN_ARN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT_ID}:training-plan/{PLAN}"
 MANAGED_POLICY = "arn:aws:iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
-ROLE_ACTIONS = ("ec2:*", "fsx:*", "kms:*", "secretsmanager:*")
+ROLE_ACTIONS = ("aps:*", "ec2:*", "fsx:*", "kms:*", "s3:*", "secretsmanager:*")
 
 _TRUST = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
 
@@ -130,6 +130,8 @@ class Account:
         self.client("ssm").put_parameter(Name="/cdk-bootstrap/hnb659fds/version", Value="25", Type="String")
         secret = self.client("secretsmanager").create_secret(Name="slurm", SecretString="x")
         self.ids["secret"] = secret["ARN"]
+        workspace = self.client("amp").create_workspace(alias="metrics")
+        self.ids["workspace"] = workspace["arn"]
         image = self.client("ec2").register_image(Name="custom", Architecture="x86_64")
         self.ids["image"] = image["ImageId"]
         self.hyperpod.training_plans[PLAN] = {
@@ -215,8 +217,9 @@ class Account:
         self.client("ec2").delete_vpc_endpoints(VpcEndpointIds=[self.s3_endpoint])
         self.undo.append(self.add_s3_endpoint)
 
-    def set_role_policy(self, *actions: str) -> None:
-        self._put_role_policy(*actions)
+    def deny_role(self, action: str) -> None:
+        """Let the nodes' role not allow some actions any more."""
+        self._put_role_policy(*(one for one in ROLE_ACTIONS if one != action))
         self.undo.append(lambda: self._put_role_policy(*ROLE_ACTIONS))
 
     def _put_role_policy(self, *actions: str) -> None:

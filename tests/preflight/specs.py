@@ -5,6 +5,7 @@ from typing import Any
 
 from hyperpod_cdk.spec import (
     AccountingDatabase,
+    BucketMount,
     Cluster,
     DataRepositoryAssociation,
     EbsVolume,
@@ -13,8 +14,10 @@ from hyperpod_cdk.spec import (
     ExistingSubnet,
     HyperPodSpec,
     InstanceGroup,
+    Lifecycle,
     LifeCycleConfig,
     LustreFileSystem,
+    Monitoring,
     Mount,
     Network,
     NodeType,
@@ -37,7 +40,7 @@ def existing(account: Account, **changes: Any) -> HyperPodSpec:
 
     Args:
         changes: of an instance group, by ``login`` and so on; of the network, by ``network``; of the storage
-            section, by ``storage``.
+            section, by ``storage``; of the lifecycle section, by ``lifecycle``.
     """
     mounts = (Mount(storage="scratch"), Mount(storage="home"))
     common: dict[str, Any] = {
@@ -73,6 +76,10 @@ def existing(account: Account, **changes: Any) -> HyperPodSpec:
             )
         ),
     }
+    lifecycle = Lifecycle(
+        bucket_mounts=(BucketMount(bucket=DATA_BUCKET, mount_path="/data"),),
+        monitoring=Monitoring(workspace_arn=account.workspace),
+    )
     network = ExistingNetwork(
         vpc_id=account.vpc,
         subnets=(ExistingSubnet(subnet_id=account.subnet, availability_zone_id=account.zone),),
@@ -84,6 +91,7 @@ def existing(account: Account, **changes: Any) -> HyperPodSpec:
         kms_key_arn=account.key,
         network=Network(existing=replace(network, **changes.pop("network", {}))),
         storage={**storage, **changes.pop("storage", {})},
+        lifecycle=replace(lifecycle, **changes.pop("lifecycle", {})),
         cluster=Cluster(
             cluster_name="full",
             orchestrator=Orchestrator(

@@ -8,7 +8,10 @@ import pytest
 
 from hyperpod_cdk.preflight import CHECKS, Aws, Outcome, Report, run
 from hyperpod_cdk.preflight.traffic import ALL
+from hyperpod_cdk.service import quotas
 from hyperpod_cdk.spec import (
+    BucketMount,
+    CapacityType,
     DataRepositoryAssociation,
     EbsVolume,
     ExistingFileSystem,
@@ -17,6 +20,7 @@ from hyperpod_cdk.spec import (
     LifeCycleConfig,
     LifecycleMode,
     LustreFileSystem,
+    Monitoring,
     Mount,
     OverrideVpcConfig,
 )
@@ -239,8 +243,8 @@ FILE_SYSTEMS = (
         },
     ),
     Row(
-        "data-repositories",
-        "no such bucket",
+        "buckets",
+        "a link to no bucket",
         more=lambda _: {
             "storage": {
                 "new": LustreFileSystem(
@@ -250,6 +254,36 @@ FILE_SYSTEMS = (
                 )
             }
         },
+    ),
+)
+
+
+SPOT = {"login": {"capacity_requirements": CapacityType.SPOT}}
+
+OTHERS = (
+    Row(
+        "buckets",
+        "a mount of no bucket",
+        more=lambda _: {
+            "lifecycle": {"bucket_mounts": (BucketMount(bucket="sagemaker-nowhere", mount_path="/data"),)}
+        },
+    ),
+    Row(
+        "prometheus-workspace",
+        "not there",
+        more=lambda a: {"lifecycle": {"monitoring": Monitoring(workspace_arn=f"{a.workspace[:-1]}x")}},
+    ),
+    Row(
+        "quota-spot-instances",
+        "none",
+        lambda a: change_quota(a, quotas.SPOT_INSTANCES_OF_ALL_CLUSTERS.name, 0),
+        more=lambda _: SPOT,
+    ),
+    Row(
+        "quota-instance-type",
+        "no Spot nodes of the type",
+        lambda a: change_quota(a, "ml.m5.xlarge for cluster spot instance usage", 0),
+        more=lambda _: SPOT,
     ),
 )
 
@@ -286,12 +320,13 @@ IDENTITY = (
     Row(
         "role-permissions",
         "no network interfaces",
-        lambda a: a.set_role_policy("fsx:*", "kms:*", "secretsmanager:*"),
+        lambda a: a.deny_role("ec2:*"),
     ),
-    Row("role-permissions", "no secret", lambda a: a.set_role_policy("ec2:*", "fsx:*", "kms:*")),
-    Row(
-        "role-permissions", "no volume key", lambda a: a.set_role_policy("ec2:*", "fsx:*", "secretsmanager:*")
-    ),
+    Row("role-permissions", "no secret", lambda a: a.deny_role("secretsmanager:*")),
+    Row("role-permissions", "no volume key", lambda a: a.deny_role("kms:*")),
+    Row("role-permissions", "no mounted bucket", lambda a: a.deny_role("s3:*")),
+    Row("role-permissions", "no workspace", lambda a: a.deny_role("aps:*")),
+    Row("role-permissions", "no Lustre", lambda a: a.deny_role("fsx:*")),
     Row("role-permissions", "no managed policy", lambda a: a.without_managed_policy()),
     Row("keys", "disabled", lambda a: a.disable_key()),
     Row(
@@ -311,7 +346,7 @@ IDENTITY = (
     Row("images", "for another architecture", lambda a: a.set_architecture("arm64")),
 )
 
-ROWS = (*REGION_ROWS, *QUOTAS, *PLANS, *NETWORK, *FILE_SYSTEMS, *SCRIPTS, *IDENTITY)
+ROWS = (*REGION_ROWS, *QUOTAS, *PLANS, *NETWORK, *FILE_SYSTEMS, *SCRIPTS, *IDENTITY, *OTHERS)
 BY_THEMSELVES = {"region", "region-options"}
 """Checks with a test of their own below."""
 

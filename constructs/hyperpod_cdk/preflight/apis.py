@@ -80,4 +80,5 @@ GET_KEY_POLICY = Api(client="kms", operation="get_key_policy", action="kms:GetKe
 DESCRIBE_SECRET = Api(
     client="secretsmanager", operation="describe_secret", action="secretsmanager:DescribeSecret"
 )
+DESCRIBE_WORKSPACE = Api(client="amp", operation="describe_workspace", action="aps:DescribeWorkspace")
 GET_PARAMETER = Api(client="ssm", operation="get_parameter", action="ssm:GetParameter")

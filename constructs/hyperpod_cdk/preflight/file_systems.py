@@ -1,8 +1,7 @@
-"""HP94x: file systems that are there already, and buckets that new ones are linked to."""
+"""HP940-HP942: file systems that are there already."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from hyperpod_cdk.preflight import apis, places
 from hyperpod_cdk.preflight.calls import Call, RefusedError, UnansweredError
@@ -10,7 +9,7 @@ from hyperpod_cdk.preflight.capacity import zones_of
 from hyperpod_cdk.preflight.check import Check, Unchecked
 from hyperpod_cdk.preflight.look import Item, Look
 from hyperpod_cdk.rules import Finding, Rule, Severity
-from hyperpod_cdk.rules.look import file_systems, groups, new_lustre
+from hyperpod_cdk.rules.look import file_systems, groups
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.fsx import LUSTRE_GUIDE
 from hyperpod_cdk.spec import HyperPodSpec
@@ -160,26 +159,6 @@ def _zones(look: Look, file_system: Item) -> set[str]:
     return {zone for zone in zones if zone}
 
 
-# -- linked buckets ------------------------------------------------------------------------------------
-
-
-def _buckets(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
-    for path, lustre in new_lustre(spec):
-        for index, one in enumerate(lustre.data_repository_associations):
-            if not unresolved(one.data_repository_path):
-                where = f"{path}.data_repository_associations[{index}].data_repository_path"
-                yield where, urlsplit(one.data_repository_path).netloc
-
-
-def _linked(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
-    for path, bucket in _buckets(look.spec):
-        try:
-            if look.ask(apis.HEAD_BUCKET(Bucket=bucket), absent=["404", "NoSuchBucket"]) is None:
-                yield rule.finding(path, "is in no bucket that there is", given=bucket)
-        except (UnansweredError, RefusedError) as reason:
-            yield Unchecked(path=path, reason=str(reason))
-
-
 CHECKS = (
     Check(
         name="file-systems",
@@ -226,19 +205,5 @@ CHECKS = (
         asks=lambda look: [*ask_file_systems(look), apis.DESCRIBE_NETWORK_INTERFACES()],
         needed=has_file_systems,
         find=_same_zone,
-    ),
-    Check(
-        name="data-repositories",
-        rule=Rule(
-            code="HP944",
-            title="a linked bucket that is not there",
-            why="the file system is made, its association fails, and the stack rolls back",
-            fix="correct data_repository_path, or make the bucket",
-            source=f"{LUSTRE_GUIDE}create-dra-linked-data-repo.html",
-        ),
-        apis=(apis.HEAD_BUCKET,),
-        asks=lambda look: [apis.HEAD_BUCKET(Bucket=bucket) for _, bucket in _buckets(look.spec)],
-        needed=lambda spec: any(True for _ in _buckets(spec)),
-        find=_linked,
     ),
 )

@@ -1,4 +1,4 @@
-"""HP962-HP965: keys, secrets and images that a spec names."""
+"""HP962, HP963: customer-managed keys."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,8 @@ from hyperpod_cdk.preflight.calls import Call, RefusedError, UnansweredError
 from hyperpod_cdk.preflight.check import Check, Unchecked
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.rules import Finding, Rule
-from hyperpod_cdk.rules.look import groups
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.service import instance_types
 from hyperpod_cdk.service.permissions import ENCRYPT_LOGS
-from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.spec import HyperPodSpec
 
 _ABSENT = ["NotFoundException"]
@@ -94,49 +91,6 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-# -- secrets and images --------------------------------------------------------------------------------
-
-
-def _secret_call(arn: str) -> Call:
-    return apis.DESCRIBE_SECRET(SecretId=arn)
-
-
-def _secrets_there(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
-    for path, arn in places.secrets(look.spec):
-        try:
-            answer = look.ask(_secret_call(arn), absent=["ResourceNotFoundException"])
-        except (UnansweredError, RefusedError) as reason:
-            yield Unchecked(path=path, reason=str(reason))
-            continue
-        if answer is None:
-            yield rule.finding(path, f"is no secret in {look.aws.region}", given=arn)
-        elif answer.get("DeletedDate"):
-            yield rule.finding(path, "is to be deleted", given=arn)
-
-
-def _images_call(look: Look) -> Call:
-    ids = [image_id for _, image_id in places.images(look.spec)]
-    return apis.DESCRIBE_IMAGES(Filters=[{"Name": "image-id", "Values": ids}])
-
-
-def _images_there(look: Look, rule: Rule) -> Iterator[Finding]:
-    known = {one["ImageId"]: one for one in look.aws.answer(_images_call(look))}
-    for path, group in groups(look.spec):
-        if group.image_id is None or unresolved(group.image_id):
-            continue
-        image, kind = known.get(group.image_id), instance_types.find(group.instance_type)
-        if image is None or image["State"] != "available":
-            state = f"is {image['State']}" if image else f"is no image in {look.aws.region}"
-            yield rule.finding(f"{path}.image_id", state, given=group.image_id)
-        elif kind and kind.architecture and image.get("Architecture", kind.architecture) != kind.architecture:
-            yield rule.finding(
-                f"{path}.image_id",
-                f"is for {image['Architecture']}",
-                given=group.image_id,
-                allowed=kind.architecture,
-            )
-
-
 CHECKS = (
     Check(
         name="keys",
@@ -165,33 +119,5 @@ CHECKS = (
         asks=_ask_policy,
         needed=_has_log_key,
         find=_for_logs,
-    ),
-    Check(
-        name="secrets",
-        rule=Rule(
-            code="HP964",
-            title="a secret that is not there",
-            why="slurmdbd gets no login for its database, and no job starts",
-            fix="correct the ARN; `aws secretsmanager list-secrets` shows them",
-            source=f"{GUIDE}sagemaker-hyperpod-ref.html",
-        ),
-        apis=(apis.DESCRIBE_SECRET,),
-        asks=lambda look: [_secret_call(arn) for _, arn in places.secrets(look.spec)],
-        needed=lambda spec: bool(places.secrets(spec)),
-        find=_secrets_there,
-    ),
-    Check(
-        name="images",
-        rule=Rule(
-            code="HP965",
-            title="an image that is not there, or for another architecture",
-            why="the service refuses the cluster, or the nodes do not start",
-            fix="use an image of the account in this Region, for the architecture of the instance type",
-            source=f"{GUIDE}hyperpod-custom-ami-how-to.html",
-        ),
-        apis=(apis.DESCRIBE_IMAGES,),
-        asks=lambda look: [_images_call(look)],
-        needed=lambda spec: bool(places.images(spec)),
-        find=_images_there,
     ),
 )

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
-from hyperpod_cdk.rules.look import file_systems, groups
+from hyperpod_cdk.rules.look import file_systems, groups, new_lustre
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup
 
@@ -89,11 +90,14 @@ def keys(spec: HyperPodSpec) -> list[Named]:
         for name, volume in (("root", group.root_volume), ("secondary", group.secondary_volume)):
             if volume and volume.volume_kms_key_id:
                 found.append((f"{path}.{name}_volume.volume_kms_key_id", volume.volume_kms_key_id))
+    for index, mount in enumerate(spec.lifecycle.bucket_mounts):
+        if mount.kms_key_arn:
+            found.append((f"lifecycle.bucket_mounts[{index}].kms_key_arn", mount.kms_key_arn))
     return _once(found)
 
 
 def secrets(spec: HyperPodSpec) -> list[Named]:
-    """Every secret with the login of a database, once."""
+    """Every secret that nodes read, once."""
     slurm, path = spec.cluster.orchestrator.slurm, "cluster.orchestrator.slurm"
     found = []
     if slurm.accounting_database:
@@ -101,6 +105,26 @@ def secrets(spec: HyperPodSpec) -> list[Named]:
     if slurm.multi_head:
         secret_arn = slurm.multi_head.slurm_database_secret_arn
         found.append((f"{path}.multi_head.slurm_database_secret_arn", secret_arn))
+    directory = spec.lifecycle.directory
+    if directory and directory.bind_password_secret_arn:
+        found.append(("lifecycle.directory.bind_password_secret_arn", directory.bind_password_secret_arn))
+    return _once(found)
+
+
+def buckets(spec: HyperPodSpec) -> list[Named]:
+    """Every bucket that a new file system is linked to or that nodes mount, once."""
+    found = [
+        (
+            f"{path}.data_repository_associations[{index}].data_repository_path",
+            urlsplit(association.data_repository_path).netloc,
+        )
+        for path, lustre in new_lustre(spec)
+        for index, association in enumerate(lustre.data_repository_associations)
+    ]
+    found += [
+        (f"lifecycle.bucket_mounts[{index}].bucket", mount.bucket)
+        for index, mount in enumerate(spec.lifecycle.bucket_mounts)
+    ]
     return _once(found)
 
 

@@ -7,21 +7,23 @@ from hyperpod_cdk.preflight import (
     capacity,
     file_system_ports,
     file_systems,
+    instance_quotas,
     keys,
-    quotas,
+    network_quotas,
     region_options,
     roles,
     routes,
     scripts,
     security_groups,
     subnets,
+    things,
 )
 from hyperpod_cdk.preflight.check import Check
 from hyperpod_cdk.rules import Rule
 
 _MODULES = (
-    *(account, region_options, quotas, subnets, routes, security_groups),
-    *(capacity, file_systems, file_system_ports, scripts, roles, keys),
+    *(account, region_options, instance_quotas, network_quotas, subnets, routes, security_groups),
+    *(capacity, file_systems, file_system_ports, scripts, roles, keys, things),
 )
 
 CHECKS: tuple[Check, ...] = tuple(

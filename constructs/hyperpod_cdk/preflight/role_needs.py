@@ -15,8 +15,9 @@ _SESSIONS = (
     *("ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel"),
     *("ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel"),
 )
-# any will do: what matters is the form of the id
+# any will do: what matters is the form of the ids
 _INTERFACE = "network-interface/eni-0123456789abcdef0"
+_CLUSTER_ID, _NODE_ID = "0123456789ab", "i-0123456789abcdef0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,64 +40,58 @@ def needs(spec: HyperPodSpec, role_arn: str, region: str) -> list[Need]:
         role_arn: an execution role that groups name.
         region: where.
     """
-    mine = [(path, group) for path, group in groups(spec) if group.execution_role_arn == role_arn]
-    partition, account = role_arn.split(":")[1], role_arn.split(":")[4]
+    role = _Role(spec=spec, arn=role_arn, region=region)
+    return [*_of_every_node(role), *_of_places(role), *_of_scripts(role), *_of_data(role), *_of_secrets(role)]
 
-    def arn(service: str, resource: str) -> str:
-        return f"arn:{partition}:{service}:{region}:{account}:{resource}"
 
-    name = spec.cluster.cluster_name or "cluster"
-    log_group = arn("logs", f"log-group:/aws/sagemaker/Clusters/{name}/0123456789ab")
-    found = [
-        Need(actions=["logs:CreateLogGroup"], resources=[log_group]),
-        Need(
-            actions=permissions.WRITE_LOG_STREAMS,
-            resources=[
-                f"{log_group}:log-stream:LifecycleConfig/{mine[0][1].instance_group_name}/i-0123456789abcdef0"
-            ],
-        ),
-        Need(
-            actions=["cloudwatch:PutMetricData"],
-            resources=["*"],
-            context={"cloudwatch:namespace": _METRICS_NAMESPACE},
-        ),
-        Need(actions=_SESSIONS, resources=["*"]),
-        Need(actions=permissions.DESCRIBE_NETWORK, resources=["*"]),
-        Need(
-            actions=[
-                *permissions.CREATE_INTERFACE,
-                *permissions.CHANGE_INTERFACE,
-                *permissions.DETACH_INTERFACE,
-            ],
-            resources=[arn("ec2", _INTERFACE)],
-        ),
-        Need(actions=permissions.TAG_INTERFACE, resources=[arn("ec2", _INTERFACE)]),
+@dataclass(frozen=True, kw_only=True)
+class _Role:
+    """A role, and the groups whose nodes have it."""
+
+    spec: HyperPodSpec
+    arn: str
+    region: str
+
+    @property
+    def groups(self) -> list[tuple[str, InstanceGroup]]:
+        return [one for one in groups(self.spec) if one[1].execution_role_arn == self.arn]
+
+    def resource(self, service: str, name: str) -> str:
+        """ARN in the role's account."""
+        _, partition, _, _, account, _ = self.arn.split(":", 5)
+        return f"arn:{partition}:{service}:{self.region}:{account}:{name}"
+
+    def bucket(self, name: str) -> str:
+        return f"arn:{self.arn.split(':')[1]}:s3:::{name}"
+
+
+def _of_every_node(role: _Role) -> Iterator[Need]:
+    name = role.spec.cluster.cluster_name or "cluster"
+    log_group = role.resource("logs", f"log-group:/aws/sagemaker/Clusters/{name}/{_CLUSTER_ID}")
+    streams = [
+        f"{log_group}:log-stream:LifecycleConfig/{group.instance_group_name}/{_NODE_ID}"
+        for _, group in role.groups
     ]
-    found += _of_places(spec, role_arn, arn("ec2", ""))
-    found += _of_scripts(spec, mine, partition)
-    if any(_mounts_lustre(spec, group) for _, group in mine):
-        found.append(Need(actions=permissions.DESCRIBE_FILE_SYSTEMS, resources=["*"]))
-    for key in dict.fromkeys(_volume_keys(group) for _, group in mine):
-        found += [
-            Need(
-                actions=permissions.USE_VOLUME_KEY,
-                resources=[one if one.startswith("arn:") else arn("kms", f"key/{one}")],
-            )
-            for one in key
-        ]
-    if any(node_type(group) == NodeType.CONTROLLER for _, group in mine):
-        found += [
-            Need(actions=["secretsmanager:GetSecretValue"], resources=[one])
-            for _, one in places.secrets(spec)
-        ]
-    return found
+    context = {"cloudwatch:namespace": _METRICS_NAMESPACE}
+    interface = [
+        *permissions.CREATE_INTERFACE,
+        *permissions.CHANGE_INTERFACE,
+        *permissions.DETACH_INTERFACE,
+    ]
+    yield Need(actions=["logs:CreateLogGroup"], resources=[log_group])
+    yield Need(actions=permissions.WRITE_LOG_STREAMS, resources=streams)
+    yield Need(actions=["cloudwatch:PutMetricData"], resources=["*"], context=context)
+    yield Need(actions=_SESSIONS, resources=["*"])
+    yield Need(actions=permissions.DESCRIBE_NETWORK, resources=["*"])
+    yield Need(actions=interface, resources=[role.resource("ec2", _INTERFACE)])
+    yield Need(actions=permissions.TAG_INTERFACE, resources=[role.resource("ec2", _INTERFACE)])
 
 
-def _of_places(spec: HyperPodSpec, role_arn: str, prefix: str) -> Iterator[Need]:
+def _of_places(role: _Role) -> Iterator[Need]:
     resources = [
-        f"{prefix}{kind}/{one}"
-        for placement in places.placements(spec)
-        if placement.group.execution_role_arn == role_arn
+        role.resource("ec2", f"{kind}/{one}")
+        for placement in places.placements(role.spec)
+        if placement.group.execution_role_arn == role.arn
         for kind, ids in (("subnet", placement.subnet_ids), ("security-group", placement.security_group_ids))
         for one in ids
     ]
@@ -104,15 +99,40 @@ def _of_places(spec: HyperPodSpec, role_arn: str, prefix: str) -> Iterator[Need]
         yield Need(actions=permissions.CREATE_INTERFACE, resources=list(dict.fromkeys(resources)))
 
 
-def _of_scripts(
-    spec: HyperPodSpec, mine: Sequence[tuple[str, InstanceGroup]], partition: str
-) -> Iterator[Need]:
-    paths = {f"{path}.life_cycle_config" for path, _ in mine}
-    for script in scripts(spec):
+def _of_scripts(role: _Role) -> Iterator[Need]:
+    paths = {f"{path}.life_cycle_config" for path, _ in role.groups}
+    for script in scripts(role.spec):
         if script.path in paths:
-            bucket = f"arn:{partition}:s3:::{script.bucket}"
+            bucket = role.bucket(script.bucket)
             yield Need(actions=permissions.LIST_BUCKET, resources=[bucket])
             yield Need(actions=permissions.READ_OBJECTS, resources=[f"{bucket}/{script.key}"])
+
+
+def _of_data(role: _Role) -> Iterator[Need]:
+    if any(_mounts_lustre(role.spec, group) for _, group in role.groups):
+        yield Need(actions=permissions.DESCRIBE_FILE_SYSTEMS, resources=["*"])
+    volumes = [one for _, group in role.groups for one in (group.root_volume, group.secondary_volume) if one]
+    keys = [one.volume_kms_key_id for one in volumes if one.volume_kms_key_id]
+    for key in dict.fromkeys(one for one in keys if not unresolved(one)):
+        arn = key if key.startswith("arn:") else role.resource("kms", f"key/{key}")
+        yield Need(actions=permissions.USE_VOLUME_KEY, resources=[arn])
+    for mount in role.spec.lifecycle.bucket_mounts:
+        yield Need(actions=permissions.LIST_BUCKET, resources=[role.bucket(mount.bucket)])
+        objects = [f"{role.bucket(mount.bucket)}/{mount.prefix}any"]
+        yield Need(actions=permissions.READ_OBJECTS, resources=objects)
+        if not mount.read_only:
+            yield Need(actions=["s3:PutObject"], resources=objects)
+    if role.spec.lifecycle.monitoring:
+        workspace = role.spec.lifecycle.monitoring.workspace_arn
+        yield Need(actions=["aps:RemoteWrite"], resources=[workspace])
+
+
+def _of_secrets(role: _Role) -> Iterator[Need]:
+    """The controller reads that of its database, every node that of a directory."""
+    controls = any(node_type(group) == NodeType.CONTROLLER for _, group in role.groups)
+    for path, secret in places.secrets(role.spec):
+        if controls or path.startswith("lifecycle."):
+            yield Need(actions=["secretsmanager:GetSecretValue"], resources=[secret])
 
 
 def _mounts_lustre(spec: HyperPodSpec, group: InstanceGroup) -> bool:
@@ -121,9 +141,3 @@ def _mounts_lustre(spec: HyperPodSpec, group: InstanceGroup) -> bool:
         or isinstance(spec.storage.get(mount.storage or ""), LustreFileSystem)
         for mount in group.mounts
     )
-
-
-def _volume_keys(group: InstanceGroup) -> tuple[str, ...]:
-    volumes = (group.root_volume, group.secondary_volume)
-    ids = [volume.volume_kms_key_id for volume in volumes if volume and volume.volume_kms_key_id]
-    return tuple(one for one in ids if not unresolved(one))

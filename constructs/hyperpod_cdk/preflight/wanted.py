@@ -2,36 +2,57 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import Any
 
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.addresses import addresses_per_node
-from hyperpod_cdk.spec import HyperPodSpec, NatGateways
+from hyperpod_cdk.spec import CapacityType, HyperPodSpec, InstanceGroup, NatGateways
 
 
-def instances(spec: HyperPodSpec, *, reserved: bool = True) -> Counter[str]:
+class Bought(StrEnum):
+    """How a node's capacity is bought; each way has quotas of its own."""
+
+    ON_DEMAND = "on demand"
+    SPOT = "spot"
+    PLAN = "training plan"
+
+
+ANY = frozenset(Bought)
+NOT_SPOT = ANY - {Bought.SPOT}
+
+
+def instances(spec: HyperPodSpec, bought: Iterable[Bought] = ANY) -> Counter[str]:
     """Nodes by instance type.
 
     Args:
-        reserved: those of training plans too.
+        bought: in which ways. Default: any.
     """
     found: Counter[str] = Counter()
     for group in spec.cluster.instance_groups:
-        if not unresolved(group.instance_count) and (reserved or not group.training_plan_arn):
+        if not unresolved(group.instance_count) and bought_by(group) in bought:
             found[group.instance_type] += group.instance_count
     return found
 
 
-def live_instances(clusters: Iterable[Mapping[str, Any]], *, reserved: bool = True) -> Counter[str]:
+def bought_by(group: InstanceGroup) -> Bought:
+    """How the nodes of a group are bought."""
+    if group.training_plan_arn:
+        return Bought.PLAN
+    return Bought.SPOT if group.capacity_requirements == CapacityType.SPOT else Bought.ON_DEMAND
+
+
+def live_instances(clusters: Iterable[Mapping[str, Any]], bought: Iterable[Bought] = ANY) -> Counter[str]:
     """Nodes by instance type of clusters as DescribeCluster shows them: those there, or on their way.
 
     Args:
-        reserved: those of training plans too.
+        clusters: as DescribeCluster shows them.
+        bought: in which ways. Default: any.
     """
     found: Counter[str] = Counter()
     for cluster in clusters:
         for group in (*cluster.get("InstanceGroups", ()), *cluster.get("RestrictedInstanceGroups", ())):
-            if group.get("TrainingPlanArn") and not reserved:
+            if _live_bought(group) not in bought:
                 continue
             details = group.get("InstanceTypeDetails")
             if details:
@@ -40,6 +61,12 @@ def live_instances(clusters: Iterable[Mapping[str, Any]], *, reserved: bool = Tr
             elif "InstanceType" in group:
                 found[group["InstanceType"]] += max(group.get("CurrentCount", 0), group.get("TargetCount", 0))
     return found
+
+
+def _live_bought(group: Mapping[str, Any]) -> Bought:
+    if group.get("TrainingPlanArn"):
+        return Bought.PLAN
+    return Bought.SPOT if "Spot" in group.get("CapacityRequirements", {}) else Bought.ON_DEMAND
 
 
 def interfaces(counts: Mapping[str, int]) -> int:

@@ -28,6 +28,7 @@ _NETWORK = {
 _CLUSTERS = {
     quotas.INSTANCES_PER_CLUSTER: 1000,
     quotas.INSTANCES_OF_ALL_CLUSTERS: 1000,
+    quotas.SPOT_INSTANCES_OF_ALL_CLUSTERS: 1000,
     quotas.VOLUME_SIZE: 16384,
 }
 _OF_A_TYPE = 100
@@ -43,7 +44,8 @@ class ServiceQuotas:
     """
 
     def __init__(self) -> None:
-        of_types = {quotas.cluster_usage(name): _OF_A_TYPE for name in catalogue()}
+        kinds = (quotas.cluster_usage, quotas.cluster_spot_usage)
+        of_types = {kind(name): _OF_A_TYPE for name in catalogue() for kind in kinds}
         every = {**_NETWORK, **_CLUSTERS, **of_types}
         self.codes = {_code(quota): quota for quota in every}
         self.defaults: dict[str, float] = {quota.name: value for quota, value in every.items()}

@@ -1,0 +1,150 @@
+"""HP944, HP964-HP966: buckets, secrets, images and workspaces that a spec names."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.preflight import apis, places
+from hyperpod_cdk.preflight.calls import Call, RefusedError, UnansweredError
+from hyperpod_cdk.preflight.check import Check, Unchecked
+from hyperpod_cdk.preflight.look import Look
+from hyperpod_cdk.rules import Finding, Rule
+from hyperpod_cdk.rules.look import groups
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service import instance_types
+from hyperpod_cdk.service.sources import GUIDE
+from hyperpod_cdk.spec import HyperPodSpec
+
+
+def _bucket_call(bucket: str) -> Call:
+    return apis.HEAD_BUCKET(Bucket=bucket)
+
+
+def _buckets_there(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
+    for path, bucket in places.buckets(look.spec):
+        try:
+            if look.ask(_bucket_call(bucket), absent=["404", "NoSuchBucket"]) is None:
+                yield rule.finding(path, "is in no bucket that there is", given=bucket)
+        except (UnansweredError, RefusedError) as reason:
+            yield Unchecked(path=path, reason=str(reason))
+
+
+def _secret_call(arn: str) -> Call:
+    return apis.DESCRIBE_SECRET(SecretId=arn)
+
+
+def _secrets_there(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
+    for path, arn in places.secrets(look.spec):
+        try:
+            answer = look.ask(_secret_call(arn), absent=["ResourceNotFoundException"])
+        except (UnansweredError, RefusedError) as reason:
+            yield Unchecked(path=path, reason=str(reason))
+            continue
+        if answer is None:
+            yield rule.finding(path, f"is no secret in {look.aws.region}", given=arn)
+        elif answer.get("DeletedDate"):
+            yield rule.finding(path, "is to be deleted", given=arn)
+
+
+def _images_call(look: Look) -> Call:
+    ids = [image_id for _, image_id in places.images(look.spec)]
+    return apis.DESCRIBE_IMAGES(Filters=[{"Name": "image-id", "Values": ids}])
+
+
+def _images_there(look: Look, rule: Rule) -> Iterator[Finding]:
+    known = {one["ImageId"]: one for one in look.aws.answer(_images_call(look))}
+    for path, group in groups(look.spec):
+        if group.image_id is None or unresolved(group.image_id):
+            continue
+        image, kind = known.get(group.image_id), instance_types.find(group.instance_type)
+        if image is None or image["State"] != "available":
+            state = f"is {image['State']}" if image else f"is no image in {look.aws.region}"
+            yield rule.finding(f"{path}.image_id", state, given=group.image_id)
+        elif kind and kind.architecture and image.get("Architecture", kind.architecture) != kind.architecture:
+            yield rule.finding(
+                f"{path}.image_id",
+                f"is for {image['Architecture']}",
+                given=group.image_id,
+                allowed=kind.architecture,
+            )
+
+
+def _workspace_arn(spec: HyperPodSpec) -> str | None:
+    monitoring = spec.lifecycle.monitoring
+    return None if monitoring is None or unresolved(monitoring.workspace_arn) else monitoring.workspace_arn
+
+
+def _workspace_calls(look: Look) -> list[Call]:
+    arn = _workspace_arn(look.spec)
+    return [apis.DESCRIBE_WORKSPACE(workspaceId=arn.rpartition("/")[2])] if arn else []
+
+
+def _workspace_there(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
+    path, arn = "lifecycle.monitoring.workspace_arn", _workspace_arn(look.spec) or ""
+    if f":{look.aws.region}:" not in arn:
+        yield Unchecked(path=path, reason="is in another Region, which is not asked")
+        return
+    answer = look.ask(_workspace_calls(look)[0], absent=["ResourceNotFoundException"])
+    if answer is None or answer["workspace"]["arn"] != arn:
+        yield rule.finding(path, f"is no workspace of this account in {look.aws.region}", given=arn)
+    elif answer["workspace"]["status"]["statusCode"] not in ("ACTIVE", "UPDATING"):
+        yield rule.finding(path, f"is {answer['workspace']['status']['statusCode']}", given=arn)
+
+
+CHECKS = (
+    Check(
+        name="buckets",
+        rule=Rule(
+            code="HP944",
+            title="a linked or mounted bucket that is not there",
+            why="a link fails after its file system is made, and the stack rolls back; a mount fails on each "
+            "node",
+            fix="correct the name, or make the bucket",
+            source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html",
+        ),
+        apis=(apis.HEAD_BUCKET,),
+        asks=lambda look: [_bucket_call(bucket) for _, bucket in places.buckets(look.spec)],
+        needed=lambda spec: bool(places.buckets(spec)),
+        find=_buckets_there,
+    ),
+    Check(
+        name="secrets",
+        rule=Rule(
+            code="HP964",
+            title="a secret that is not there",
+            why="slurmdbd gets no login for its database, and no job starts",
+            fix="correct the ARN; `aws secretsmanager list-secrets` shows them",
+            source=f"{GUIDE}sagemaker-hyperpod-ref.html",
+        ),
+        apis=(apis.DESCRIBE_SECRET,),
+        asks=lambda look: [_secret_call(arn) for _, arn in places.secrets(look.spec)],
+        needed=lambda spec: bool(places.secrets(spec)),
+        find=_secrets_there,
+    ),
+    Check(
+        name="images",
+        rule=Rule(
+            code="HP965",
+            title="an image that is not there, or for another architecture",
+            why="the service refuses the cluster, or the nodes do not start",
+            fix="use an image of the account in this Region, for the architecture of the instance type",
+            source=f"{GUIDE}hyperpod-custom-ami-how-to.html",
+        ),
+        apis=(apis.DESCRIBE_IMAGES,),
+        asks=lambda look: [_images_call(look)],
+        needed=lambda spec: bool(places.images(spec)),
+        find=_images_there,
+    ),
+    Check(
+        name="prometheus-workspace",
+        rule=Rule(
+            code="HP966",
+            title="a workspace for metrics that is not there",
+            why="nodes write their metrics nowhere, and nobody is told",
+            fix="correct workspace_arn; `aws amp list-workspaces` shows them, where a Region has the service",
+            source="https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html",
+        ),
+        apis=(apis.DESCRIBE_WORKSPACE,),
+        asks=_workspace_calls,
+        needed=lambda spec: _workspace_arn(spec) is not None,
+        find=_workspace_there,
+    ),
+)
