@@ -1,8 +1,8 @@
 """The unit that brings Lustre's network up on EFA before anything is mounted.
 
 Source: FSx for Lustre guide, configure-efa-clients.html: the modules, their order, EFA preferred over TCP,
-and 32 credits a peer. That page's own script comes from a documentation site without version or checksum, so that
-it is not downloaded; where somebody ran it, its unit is used.
+and 32 credits a peer. That page's own script comes from a documentation site without version or checksum, so
+that it is not downloaded; where somebody ran it, its unit is used.
 """
 
 from __future__ import annotations

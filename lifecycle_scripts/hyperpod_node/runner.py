@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import queue
 import threading
 import time
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from hyperpod_node.clock import Deadline
 from hyperpod_node.context import Context
 from hyperpod_node.errors import GivenUpError, NodeError, StepSkippedError, TerminatedError
+from hyperpod_node.spreading import spread
 from hyperpod_node.step import Step, StepResult, failure, not_for
 
 TERMINATED_ADVICE = "the service or a person ended the scripts: see which step took the time"
@@ -22,10 +22,6 @@ HUNG_ADVICE = "a file system that hangs is the usual reason: see `dmesg` and /pr
 GRACE_SECONDS = 60.0
 # once a signal came, real seconds
 LAST_WORDS_SECONDS = 5.0
-# A cluster of 50 nodes spreads over a second, one of 1000 over 20: our own choice, since server limits are
-# not published (Google's Slurm starts at most 100 nodes a minute to spare shared storage).
-SPREAD_SECONDS_A_NODE = 0.02
-SPREAD_FROM_NODES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +41,8 @@ class Runner:
 
     def __init__(self, steps: Sequence[Step], context: Context) -> None:
         self._steps = tuple(steps)
+        # what is not of this run has been done by another: it is not waited for
+        self._names = frozenset(step.name for step in steps)
         self._context = context
         self._clock = context.clock
         self._started = context.clock.now()
@@ -73,9 +71,10 @@ class Runner:
             return self._settle(step, "not run", "")
         if reason := not_for(step, self._context):
             return self._settle(step, "skipped", reason)
-        if not {*step.needs, *step.after} <= self._results.keys():
+        needs = [name for name in step.needs if name in self._names]
+        if not {*needs, *step.after} & self._names <= self._results.keys():
             return None
-        short = [name for name in step.needs if self._results[name].outcome not in ("done", "skipped")]
+        short = [name for name in needs if self._results[name].outcome not in ("done", "skipped")]
         if short:
             return self._settle(step, "skipped", f"needs {', '.join(short)}, which did not succeed")
         if any(set(step.uses) & set(other.step.uses) for other in self._running.values()):
@@ -145,7 +144,7 @@ def run_step(step: Step, context: Context) -> StepResult:
     context.log.line("start", step=step.name)
     began = context.clock.now()
     try:
-        _spread(step, context)
+        spread(context, step.name, longest_seconds=step.spread_seconds)
         result = _attempts(step, context)
     except TerminatedError as error:
         result = failure(step.name, NodeError(str(error), advice=TERMINATED_ADVICE))
@@ -154,20 +153,6 @@ def run_step(step: Step, context: Context) -> StepResult:
     result = replace(result, seconds=context.clock.now() - began)
     _log_end(result, context)
     return result
-
-
-def spread(step: Step, context: Context) -> float:
-    """Seconds that this node waits before the step: the same at each run, different from its neighbours'."""
-    nodes = len(context.node.cluster.instances)
-    window = min(step.spread_seconds, nodes * SPREAD_SECONDS_A_NODE) if nodes > SPREAD_FROM_NODES else 0.0
-    digest = hashlib.sha256(f"{step.name} {context.node.instance.instance_id}".encode()).digest()
-    return window * int.from_bytes(digest[:4], "big") / 2**32
-
-
-def _spread(step: Step, context: Context) -> None:
-    seconds = spread(step, context)
-    if seconds:
-        context.clock.sleep(seconds)
 
 
 def _attempts(step: Step, context: Context) -> StepResult:

@@ -66,11 +66,6 @@ def ensure_include(context: Context, path: str) -> bool:
     return True
 
 
-def is_active(context: Context, unit: str) -> bool:
-    """Whether a unit runs; 3 is systemctl's way to say that it does not."""
-    return context.commands.run("systemctl", "is-active", "--quiet", unit, accept=(0, 3, 4)).exit_code == 0
-
-
 def version(context: Context) -> tuple[int, ...]:
     """Slurm's version, such as (25, 11, 8)."""
     done = context.commands.run("scontrol", "--version")

@@ -22,7 +22,8 @@ from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
 from hyperpod_node.log import Log
 from hyperpod_node.report import RESULT_PATH, Run, summarize, write_result
-from hyperpod_node.runner import run_step, run_steps, spread
+from hyperpod_node.runner import run_step, run_steps
+from hyperpod_node.spreading import seconds_of
 from hyperpod_node.step import Step, StepResult, catalogue_faults, not_for
 from tests.lifecycle.helpers import Bench, bench
 
@@ -310,14 +311,12 @@ def test_a_step_that_hangs_in_the_kernel_is_left_behind(
 
 def test_starts_are_spread_in_large_clusters_only(tmp_path: Path) -> None:
     node = bench(tmp_path)
-    heavy = Step(name="mount", run=done, spread_seconds=30)
 
     def seconds(nodes: int, instance: str = "i-0") -> float:
         entry = replace(node.context.node.instance, instance_id=instance)
         cluster = replace(node.context.node.cluster, instances=(entry,) * nodes)
-        return spread(
-            heavy, replace(node.context, node=replace(node.context.node, cluster=cluster, instance=entry))
-        )
+        described = replace(node.context.node, cluster=cluster, instance=entry)
+        return seconds_of(replace(node.context, node=described), "mount", longest_seconds=30)
 
     assert seconds(16) == 0
     found = [seconds(1000, f"i-{number}") for number in range(200)]
@@ -326,6 +325,11 @@ def test_starts_are_spread_in_large_clusters_only(tmp_path: Path) -> None:
     assert len({round(value, 3) for value in found}) > 190
     assert max(seconds(100_000, f"i-{number}") for number in range(200)) < 30
     assert seconds(1000, "i-7") == seconds(1000, "i-7")
+
+
+def test_what_is_not_of_this_run_is_not_waited_for(tmp_path: Path) -> None:
+    steps = [Step(name="slurm-files", run=done, needs=("slurm-conf",), after=("slurmctld",))]
+    assert [result.outcome for result in run_steps(steps, bench(tmp_path).context)] == ["done"]
 
 
 def test_results_tell_when_each_step_began_and_what_it_waited_for(tmp_path: Path) -> None:

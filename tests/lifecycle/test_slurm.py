@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_cdk.rehearsal.node_commands.machine import STATE
-from hyperpod_node import slurm
+from hyperpod_node import slurm, units
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import accounting, slurm_controller, slurm_node
@@ -165,21 +165,21 @@ def test_compute_nodes_run_slurmd_of_the_controllers_configuration(tmp_path: Pat
     assert 'Environment="SLURMD_OPTIONS=--conf-server 10.1.0.4:6817"' in unit.splitlines()
     assert "Restart=on-failure" in unit
     assert "StartLimitIntervalSec=0" in unit
-    assert slurm.is_active(node.context, "slurmd")
+    assert units.is_active(node.context, "slurmd")
 
 
 def test_slurmd_is_restarted_only_for_new_options(tmp_path: Path) -> None:
     node = bench(tmp_path)
     slurm_node.join_as_compute(node.context)
     slurm_node.join_as_compute(node.context)
-    assert [call[1:] for call in node.calls("systemctl", "restart")] == [["restart", "slurmd"]]
+    assert [call[-1] for call in node.calls("systemctl", "restart")] == ["slurmd"]
     assert len(node.calls("systemctl", "daemon-reload")) == 1
 
 
 def test_a_slow_controller_is_waited_for(tmp_path: Path) -> None:
     node = bench(tmp_path)
     refused = CommandFault(
-        command="systemctl", contains="restart slurmd", output="Job for slurmd.service failed"
+        command="systemctl", contains="restart --no-block slurmd", output="Job for slurmd.service failed"
     )
     node = bench(tmp_path, faults=[refused])
 
@@ -197,7 +197,7 @@ def test_a_controller_that_never_comes_ends_within_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slurm_node, "FETCH_LIMIT_SECONDS", 20)
-    never = CommandFault(command="systemctl", contains="start slurmd", output="failed")
+    never = CommandFault(command="systemctl", contains="start --no-block slurmd", output="failed")
     with pytest.raises(
         NodeError, match=r"configuration of 10\.1\.0\.4:6817: still not so after 20 s"
     ) as error:
@@ -208,19 +208,19 @@ def test_a_controller_that_never_comes_ends_within_the_bound(
 def test_116_login_nodes_fetch_and_do_not_mind_that_slurmd_ends(tmp_path: Path) -> None:
     node = bench(tmp_path, group="login")
     slurm_node.fetch_as_login(node.context)
-    assert not slurm.is_active(node.context, "slurmd")
+    assert not units.is_active(node.context, "slurmd")
     assert node.read(slurm.CONF_CACHE)
     assert "Restart=" not in node.read(slurm_node.DROP_IN)
 
 
 def test_116_login_nodes_try_again_until_the_controller_is_there(tmp_path: Path) -> None:
     fails = [
-        CommandFault(command="systemctl", contains=f"{verb} slurmd", times=2)
+        CommandFault(command="systemctl", contains=f"{verb} --no-block slurmd", times=2)
         for verb in ("restart", " start")
     ]
     node = bench(tmp_path, group="login", faults=[fails[0], fails[1]])
     slurm_node.fetch_as_login(node.context)
-    assert len(node.calls("systemctl", "start", "slurmd")) == 3
+    assert len(node.calls("systemctl", "start", "--no-block", "slurmd")) == 3
 
 
 def test_nodes_without_a_controller_say_so(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ __all__ = ["CommandFault", "Machine", "node_environment", "prepare_root", "run_n
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 PROVISIONING_PARAMETERS = "provisioning_parameters.json"
 TIME_LIMIT_SECONDS = 120
+SERVICES_DAEMONS = {"Controller": ("mariadb", "slurmdbd", "slurmctld"), "Compute": ("slurmd",)}
+"""What HyperPod itself has started when it runs on_init_complete."""
 FILES = {
     "/etc/passwd": (
         "root:x:0:0:root:/root:/bin/bash\n"
@@ -152,6 +154,8 @@ def _play_service(
         machine.write("/opt/slurm/etc/accounting.conf", "")
     if hook != "on_init_complete":
         return
+    daemons = SERVICES_DAEMONS.get(node_type, ())
+    machine.remember("units", {unit: {"enabled": True, "active": True} for unit in ("munge", *daemons)})
     for mount in entry.get("mounts", []):
         if not mount.get("by_service", True):
             continue

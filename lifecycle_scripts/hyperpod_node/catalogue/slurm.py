@@ -65,8 +65,7 @@ START = (
         node_types=COMPUTE,
         needs=(*_READY, "epilog"),
         after=("ssh", "removed-users", *_SOFTWARE),
-        time_limit_seconds=1300,
-        spread_seconds=30,
+        time_limit_seconds=2200,
     ),
     Step(
         name="slurm-client",
@@ -75,7 +74,7 @@ START = (
         node_types=LOGIN,
         needs=("munge",),
         after=_SOFTWARE,
-        time_limit_seconds=1300,
+        time_limit_seconds=2200,
     ),
 )
 

@@ -88,8 +88,8 @@ def _mount(context: Context, mount: Mount) -> None:
     )
     context.say(f"{mount.dns_name} is {address}")
     context.root.path(mount.mount_path).mkdir(parents=True, exist_ok=True)
-    if _write_fstab(context, mount):
-        context.commands.run("systemctl", "daemon-reload")
+    # mount(8) reads fstab itself, and systemd reads it at the next boot: it need not be told now
+    _write_fstab(context, mount)
     wait_for(
         lambda: _try_mount(context, mount),
         what=f"mounting {source(mount)} at {mount.mount_path}",
@@ -97,6 +97,7 @@ def _mount(context: Context, mount: Mount) -> None:
         say=context.say,
         limit_seconds=MOUNT_LIMIT_SECONDS,
         advice=_advice(mount),
+        longest_pause_seconds=2.0,
     )
 
 

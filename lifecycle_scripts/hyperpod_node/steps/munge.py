@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperpod_node import units
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError
@@ -30,8 +31,7 @@ def check_munge(context: Context) -> str:
         # munged refuses to start with a key that others can read
         path.chmod(0o400)
         context.say(f"{KEY} was readable by others")
-    context.commands.run("systemctl", "enable", "munge", accept=(0, 1))
-    context.commands.run("systemctl", "start", "munge", advice=ADVICE)
+    units.enable(context, "munge", start=True)
     wait_for(
         lambda: _round_trip(context),
         what="munge",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hyperpod_node import apt
+from hyperpod_node import apt, units
 from hyperpod_node.context import Context
 from hyperpod_node.errors import StepSkippedError
 
@@ -28,9 +28,7 @@ def hold_packages(context: Context) -> str:
     if not apt.available(context):
         raise StepSkippedError("no apt on this node")
     context.root.write(PERIODIC_PATH, PERIODIC)
-    # Units that the image lacks cannot be stopped, and need not be.
-    context.commands.run("systemctl", "stop", *UPGRADERS, accept=(0, 1, 5), timeout_seconds=120)
-    context.commands.run("systemctl", "mask", *UPGRADERS)
+    units.mask(context, UPGRADERS)
     packages = apt.installed(context, HELD)
     new = apt.hold(context, packages)
     return f"{len(packages)} packages held, {len(new)} of them now; unattended upgrades off"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hyperpod_node import slurm
+from hyperpod_node import slurm, units
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NotYetError
@@ -43,9 +43,9 @@ def single_head(context: Context) -> str:
 
 def start_controller(context: Context) -> str:
     """Start slurmctld, never restart it, and wait until it answers."""
-    context.commands.run("systemctl", "disable", "slurmd", accept=(0, 1))
-    context.commands.run("systemctl", "enable", "slurmctld")
-    if not slurm.is_active(context, "slurmctld"):
+    units.disable(context, "slurmd")
+    units.enable(context, "slurmctld")
+    if not units.is_active(context, "slurmctld"):
         slurm.mark_loaded(context.root)
         context.commands.run("systemctl", "start", "slurmctld", advice=DAEMON_ADVICE)
     wait_for(
@@ -55,6 +55,7 @@ def start_controller(context: Context) -> str:
         say=context.say,
         limit_seconds=DAEMON_LIMIT_SECONDS,
         advice=DAEMON_ADVICE,
+        longest_pause_seconds=0.5,
     )
     return "slurmctld answers"
 

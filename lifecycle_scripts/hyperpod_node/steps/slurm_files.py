@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hyperpod_node import multi_head, slurm, slurm_plugins, slurm_topology
+from hyperpod_node import multi_head, slurm, slurm_plugins, slurm_topology, units
 from hyperpod_node.context import Context
 from hyperpod_node.errors import StepSkippedError
 
@@ -20,7 +20,7 @@ def write_files(context: Context) -> str:
     if not root.read(slurm.CONF):
         raise StepSkippedError(f"no {slurm.CONF} here")
     if not root.read(slurm.LOADED):
-        # the service has started slurmctld with what is there now
+        # the service may have started slurmctld, with what is there now
         slurm.mark_loaded(root)
     done = []
     if root.write(slurm.OWN_CONF, _text(own_settings(context))):
@@ -31,12 +31,15 @@ def write_files(context: Context) -> str:
         done.append("plugstack.conf without wildcards")
     done += filter(None, [slurm_topology.guard(context)])
     _look_at_auto_resume(context)
+    if done:
+        # Whoever rewrote slurm.conf may have had slurmctld read it without our part.
+        root.path(slurm.LOADED).unlink(missing_ok=True)
     return ", ".join(done) or "as they should be"
 
 
 def refresh(context: Context) -> str:
     """Have slurmctld read its files again if any of them changed since it did."""
-    if not slurm.is_active(context, "slurmctld"):
+    if not units.is_active(context, "slurmctld"):
         raise StepSkippedError("slurmctld does not run here")
     loaded = context.root.read(slurm.LOADED).strip()
     if loaded == slurm.digest(context.root):

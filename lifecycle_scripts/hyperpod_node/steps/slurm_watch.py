@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hyperpod_node import slurm
+from hyperpod_node import slurm, units
 from hyperpod_node.context import Context
 from hyperpod_node.steps.keep import COMMAND
 
@@ -66,9 +66,9 @@ def refresh_login(context: Context) -> str:
     return _have(context, ON_LOGIN, f"{LOGIN}.timer")
 
 
-def _have(context: Context, units: Mapping[str, str], started: str) -> str:
-    changed = [name for name, text in units.items() if context.root.write(f"{UNITS}/{name}", text)]
+def _have(context: Context, files: Mapping[str, str], started: str) -> str:
+    changed = [name for name, text in files.items() if context.root.write(f"{UNITS}/{name}", text)]
     if changed:
         context.commands.run("systemctl", "daemon-reload")
-    context.commands.run("systemctl", "enable", "--now", started)
+    units.enable(context, started, start=True)
     return f"{started} is on"

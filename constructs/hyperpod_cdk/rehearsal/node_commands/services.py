@@ -2,6 +2,7 @@
 
 from hyperpod_cdk.rehearsal.node_commands.machine import Answer, Call, Machine
 
+UNITS = "/etc/systemd/system"
 CONF_CACHE = "/var/spool/slurmd/conf-cache/slurm.conf"
 CHANGES = {
     "enable": {"enabled": True},
@@ -18,7 +19,7 @@ CHANGES = {
 
 def systemctl(machine: Machine, call: Call) -> Answer:
     """``systemctl VERB [--now] UNIT...`` for the verbs that node scripts use."""
-    verb, *rest = call.arguments
+    verb, *rest = [argument for argument in call.arguments if argument != "--no-block"]
     units = [argument.removesuffix(".service") for argument in rest if not argument.startswith("-")]
     if verb == "is-active":
         return (0 if all(is_active(machine, unit) for unit in units) else 3), ""
@@ -26,6 +27,7 @@ def systemctl(machine: Machine, call: Call) -> Answer:
     for unit in units:
         entry = state.setdefault(unit, {})
         entry.update(CHANGES[verb])
+        _link(machine, verb, unit)
         if "--now" in rest:
             entry["active"] = verb == "enable"
         if unit == "slurmd" and entry.get("active"):
@@ -34,6 +36,20 @@ def systemctl(machine: Machine, call: Call) -> Answer:
             entry["active"] = machine.recall("node_type", "") != "Login"
     machine.remember("units", state)
     return 0, ""
+
+
+def _link(machine: Machine, verb: str, unit: str) -> None:
+    """Make or remove the link by which systemd remembers what is enabled or masked."""
+    name = unit if "." in unit else f"{unit}.service"
+    wanted = machine.path(f"{UNITS}/multi-user.target.wants/{name}")
+    if verb == "disable":
+        wanted.unlink(missing_ok=True)
+    path, target = (
+        (machine.path(f"{UNITS}/{name}"), "/dev/null") if verb == "mask" else (wanted, f"/lib/{name}")
+    )
+    if verb in ("enable", "mask") and not path.is_symlink():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(target)
 
 
 def units_of(machine: Machine) -> dict[str, dict[str, bool]]:
