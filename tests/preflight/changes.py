@@ -1,5 +1,6 @@
 """What tests change in the account, each with its way back."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
 from typing import Any
@@ -13,18 +14,40 @@ from hyperpod_cdk.service.endpoints import NODE_SERVICES
 from tests.preflight.account import PLAN, REGION, Account
 
 
-def patched(account: Account, client: str, operation: str, code: str, *, status: int = 400) -> None:
-    """Let the service answer an operation with an error."""
+def patched(
+    account: Account,
+    client: str,
+    operation: str,
+    code: str,
+    *,
+    status: int = 400,
+    arguments: dict[str, Any] | None = None,
+) -> None:
+    """Let the service answer an operation with an error, only with these arguments if some are given."""
+
+    def is_meant(call: Call) -> bool:
+        named = (call.api.client, call.api.operation) == (client, operation)
+        return named and arguments in (None, call.arguments)
+
+    _refuse(account, is_meant, code, status)
+
+
+def every_call(account: Account, code: str) -> None:
+    """Let every call be answered with an error."""
+    _refuse(account, lambda _: True, code, 400)
+
+
+def _refuse(account: Account, is_meant: Callable[[Call], bool], code: str, status: int) -> None:
     ask = aws._ask
 
-    def refuse(botocore: Any, call: Call) -> Any:
-        if (call.api.client, call.api.operation) != (client, operation):
-            return ask(botocore, call)
+    def refuse(client: Any, call: Call) -> Any:
+        if not is_meant(call):
+            return ask(client, call)
         answer = {
             "Error": {"Code": code, "Message": "as the test wants it"},
             "ResponseMetadata": {"HTTPStatusCode": status},
         }
-        raise ClientError(answer, operation)
+        raise ClientError(answer, call.api.operation)
 
     stack = ExitStack()
     stack.enter_context(patch.object(aws, "_ask", refuse))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.preflight import apis
-from hyperpod_cdk.preflight.calls import Call, RefusedError
+from hyperpod_cdk.preflight.calls import Call
 from hyperpod_cdk.preflight.check import Check, Unchecked
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.rules import Finding, Rule, Severity
@@ -15,6 +15,9 @@ from hyperpod_cdk.spec import HyperPodSpec
 BOOTSTRAP_VERSION = 6
 """What aws-cdk-lib writes into the templates' rule and manifests; a test holds it to them."""
 SERVICE_LINKED_ROLE = "AWSServiceRoleForSageMakerHyperPod"
+_UNKNOWN_OPERATION = ("InvalidAction", "UnknownOperation", "UnknownOperationException")
+"""What AWS answers where an operation is not there
+(https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html, 2026-11)."""
 _PARAMETER = "/cdk-bootstrap/hnb659fds/version"
 
 
@@ -35,10 +38,8 @@ def _zones_exist(look: Look, rule: Rule) -> Iterator[Finding]:
 
 
 def _region_answers(look: Look, rule: Rule) -> Iterator[Finding]:
-    try:
-        look.aws.answer(apis.LIST_CLUSTERS())
-    except RefusedError as refusal:
-        yield rule.finding("region", f"has no HyperPod: {refusal}", given=look.aws.region)
+    if look.ask(apis.LIST_CLUSTERS(), absent=_UNKNOWN_OPERATION) is None:
+        yield rule.finding("region", "has no HyperPod: it does not know ListClusters", given=look.aws.region)
 
 
 def _bootstrap_call() -> Call:

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
-from typing import Any
 
 from hyperpod_cdk.preflight.aws import Aws
-from hyperpod_cdk.preflight.calls import Api, RefusedError, UnansweredError
+from hyperpod_cdk.preflight.calls import Api
 from hyperpod_cdk.preflight.check import Check, Result, result_of
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.preflight.registry import CHECKS
@@ -38,11 +37,11 @@ def run(spec: HyperPodSpec, aws: Aws, *, checks: Sequence[Check] = CHECKS) -> Re
         _begin(check, look)
     futures = [_in_background(check, look) for check in needed]
     results = [future.result() for future in futures]
-    caller = _caller(aws)
+    account, caller = _caller(aws)
     return Report(
         region=aws.region,
-        account=caller.get("Account"),
-        caller=caller.get("Arn"),
+        account=account,
+        caller=caller,
         results=results,
         left_out=[check for check in checks if not check.needed(spec)],
         seconds=time.perf_counter() - start,
@@ -62,9 +61,10 @@ def _in_background(check: Check, look: Look) -> "Future[Result]":
     return future
 
 
-def _caller(aws: Aws) -> dict[str, Any]:
+def _caller(aws: Aws) -> tuple[str | None, str | None]:
+    """Account and ARN of who asks; a report without them is still one."""
     try:
-        caller: dict[str, Any] = aws.answer(WHO_ASKS())
-    except (UnansweredError, RefusedError):
-        return {}
-    return caller
+        caller = aws.answer(WHO_ASKS())
+        return str(caller["Account"]), str(caller["Arn"])
+    except Exception:
+        return None, None
