@@ -1,11 +1,13 @@
 """Random specs: sound ones, and ones with something changed that the API or the service minds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 
-from hyperpod_cdk.service.instance_types import catalogue
+from hyperpod_cdk.service.instance_types import Orchestration, catalogue
 from hyperpod_cdk.spec import (
     AccountingDatabase,
     BatchSize,
@@ -17,6 +19,7 @@ from hyperpod_cdk.spec import (
     ExistingFileSystem,
     ExistingNetwork,
     ExistingSubnet,
+    FileSystem,
     HyperPodSpec,
     InstanceGroup,
     Lifecycle,
@@ -57,7 +60,7 @@ TYPES = sorted(
 )
 ELSEWHERE = OverrideVpcConfig(availability_zone_id=ZONES[1])
 OWN = OverrideVpcConfig(subnet_ids=("subnet-9",), security_group_ids=("sg-1", "sg-9"))
-STORAGE = {
+STORAGE: Mapping[str, FileSystem] = {
     "scratch": LustreFileSystem(),
     "old": LustreFileSystem(existing=ExistingFileSystem(dns_name=DNS, mount_name="abcdefgh")),
     "home": OpenZfsFileSystem(),
@@ -67,128 +70,153 @@ SUBNETS = tuple(
     ExistingSubnet(subnet_id=f"subnet-{number}", availability_zone_id=zone)
     for number, zone in enumerate(ZONES, start=1)
 )
+EXISTING = Network(
+    existing=ExistingNetwork(
+        vpc_id="vpc-1", vpc_cidr="10.0.0.0/16", subnets=SUBNETS, security_group_ids=("sg-1",)
+    )
+)
 MODES = (LifecycleMode.AMI, LifecycleMode.EXTENSION, LifecycleMode.CUSTOM)
+OWN_SCRIPTS = {
+    LifecycleMode.EXTENSION: LifeCycleConfig(source_s3_uri="s3://b/p/", on_init_complete="a.sh"),
+    LifecycleMode.CUSTOM: LifeCycleConfig(source_s3_uri="s3://b/p/", on_create="a.sh"),
+}
+CHECKS = (
+    (),
+    (DeepHealthCheck.INSTANCE_STRESS,),
+    (DeepHealthCheck.INSTANCE_STRESS, DeepHealthCheck.INSTANCE_CONNECTIVITY),
+)
+DATABASE = AccountingDatabase(endpoint="db", secret_arn=SECRET, port=3306, name="a")
 
 
-def maybe(*values: Any) -> st.SearchStrategy[Any]:
-    """None, or one of the values."""
-    return st.sampled_from((None, *values))
+@cache
+def _below(count: int) -> st.SearchStrategy[int]:
+    """Made once for each count: to make a strategy takes longer than to draw from it."""
+    return st.integers(0, count - 1)
 
 
-def updates() -> st.SearchStrategy[ScheduledUpdateConfig]:
-    """Scheduled updates with and without a policy."""
-    batches = st.one_of(
-        st.builds(BatchSize, type=st.just(BatchSizeType.INSTANCE_COUNT), value=st.integers(1, 50)),
-        st.builds(BatchSize, type=st.just(BatchSizeType.CAPACITY_PERCENTAGE), value=st.integers(1, 100)),
+@dataclass(frozen=True, kw_only=True)
+class Dice:
+    """What a spec is made by, on top of hypothesis."""
+
+    draw: st.DrawFn
+
+    def one(self, values: Sequence[Any]) -> Any:
+        """One of the values."""
+        return values[self.draw(_below(len(values)))]
+
+    def maybe(self, *values: Any) -> Any:
+        """None, or one of the values."""
+        return self.one((None, *values))
+
+    def upto(self, most: int) -> int:
+        """0 to ``most``."""
+        return self.draw(_below(most + 1))
+
+    def often(self, of: int = 2) -> bool:
+        """True once in so many."""
+        return self.upto(of - 1) == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """What all groups of a cluster have in common."""
+
+    legacy: bool
+    continuous: bool
+    existing: bool
+
+
+def _batch(dice: Dice) -> BatchSize:
+    if dice.often():
+        return BatchSize(type=BatchSizeType.CAPACITY_PERCENTAGE, value=1 + dice.upto(99))
+    return BatchSize(type=BatchSizeType.INSTANCE_COUNT, value=1 + dice.upto(49))
+
+
+def _updates(dice: Dice) -> ScheduledUpdateConfig | None:
+    if dice.often():
+        return None
+    policy = RollingUpdatePolicy(
+        maximum_batch_size=_batch(dice), rollback_maximum_batch_size=_batch(dice) if dice.often() else None
     )
-    policies = st.builds(
-        RollingUpdatePolicy, maximum_batch_size=batches, rollback_maximum_batch_size=st.none() | batches
+    deployment = UpdateDeploymentConfig(
+        rolling_update_policy=policy if dice.often() else None,
+        wait_interval_in_seconds=dice.maybe(0, 60, 3600),
+        auto_rollback_alarm_names=dice.one(((), ("a",), ("a", "b"))),
     )
-    deployments = st.builds(
-        UpdateDeploymentConfig,
-        rolling_update_policy=st.none() | policies,
-        wait_interval_in_seconds=st.none() | st.integers(0, 3600),
-        auto_rollback_alarm_names=st.lists(st.sampled_from(("a", "b")), max_size=2, unique=True),
-    )
-    return st.builds(
-        ScheduledUpdateConfig,
-        schedule_expression=st.just("cron(0 3 ? * SUN *)"),
-        deployment_config=st.none() | deployments,
+    return ScheduledUpdateConfig(
+        schedule_expression="cron(0 3 ? * SUN *)", deployment_config=deployment if dice.often() else None
     )
 
 
-@st.composite
-def groups(
-    draw: st.DrawFn, name: str, node_type: NodeType, *, continuous: bool, legacy: bool, existing: bool
-) -> InstanceGroup:
+def _group(dice: Dice, name: str, node_type: NodeType, world: World) -> InstanceGroup:
     """A sound group of a cluster."""
     compute = node_type is NodeType.COMPUTE
-    kind = catalogue()[draw(st.sampled_from(TYPES))]
-    count = 1 if node_type is NodeType.CONTROLLER else draw(st.integers(0, 12))
-    image, release = draw(st.sampled_from([(None, None), ("ami-0123456789abcdef0", None), (None, "1.2.3")]))
-    checked = compute and kind.accelerators and (kind.accelerator or "").startswith("NVIDIA")
-    mode = None if legacy else draw(maybe(*MODES))
-    own_scripts = draw(st.booleans()) and mode is LifecycleMode.CUSTOM
+    kind = catalogue()[dice.one(TYPES)]
+    count = 1 if node_type is NodeType.CONTROLLER else dice.upto(12)
+    image, release = dice.one([(None, None), ("ami-0123456789abcdef0", None), (None, "1.2.3")])
+    checked = compute and Orchestration.SLURM in kind.deep_health_checks
+    mode = None if world.legacy else dice.maybe(*MODES)
+    scripts = dice.maybe(OWN_SCRIPTS.get(mode)) if mode else None
     return InstanceGroup(
         instance_group_name=name,
         instance_type=kind.name,
         instance_count=count,
-        min_instance_count=draw(st.none() | st.integers(0, count)) if continuous else None,
+        min_instance_count=dice.maybe(0, count) if world.continuous else None,
         slurm_config=SlurmConfig(
-            node_type=node_type,
-            partition_names=(draw(st.sampled_from(("gpu", "a-b"))),) if compute else (),
+            node_type=node_type, partition_names=(dice.one(("gpu", "a-b")),) if compute else ()
         ),
-        threads_per_core=draw(maybe(*kind.threads_per_core or ())),
-        root_volume=draw(maybe(EbsVolume(volume_kms_key_id=KEY))) if continuous else None,
-        secondary_volume=draw(st.none() | st.builds(EbsVolume, volume_size_in_gb=st.integers(1, 16384))),
-        mounts=(
-            *draw(st.sampled_from(LUSTRES)),
-            *draw(st.sampled_from(((), (OPENZFS,), (Mount(storage="home"),)))),
-        ),
-        override_vpc_config=draw(maybe(OWN) if existing else maybe(ELSEWHERE, OWN)),
-        training_plan_arn=draw(maybe(PLAN)) if compute else None,
-        on_start_deep_health_checks=(
-            draw(st.lists(st.sampled_from(list(DeepHealthCheck)), unique=True)) if checked else ()
-        ),
-        capacity_requirements=draw(maybe(*CapacityType)) if continuous and compute else None,
-        network_interface=draw(maybe(*NetworkInterfaceType)) if kind.efa_interfaces else None,
-        scheduled_update_config=draw(st.none() | updates()),
+        threads_per_core=dice.maybe(*kind.threads_per_core or ()),
+        root_volume=dice.maybe(EbsVolume(volume_kms_key_id=KEY)) if world.continuous else None,
+        secondary_volume=dice.maybe(EbsVolume(volume_size_in_gb=1), EbsVolume(volume_size_in_gb=16384)),
+        mounts=(*dice.one(LUSTRES), *dice.one(((), (OPENZFS,), (Mount(storage="home"),)))),
+        override_vpc_config=dice.maybe(OWN) if world.existing else dice.maybe(ELSEWHERE, OWN),
+        training_plan_arn=dice.maybe(PLAN) if compute else None,
+        on_start_deep_health_checks=dice.one(CHECKS) if checked else (),
+        capacity_requirements=dice.maybe(*CapacityType) if world.continuous and compute else None,
+        network_interface=dice.maybe(*NetworkInterfaceType) if kind.efa_interfaces else None,
+        scheduled_update_config=_updates(dice),
         image_id=image,
         image_release_version=release,
         lifecycle_mode=mode,
-        life_cycle_config=LifeCycleConfig(source_s3_uri="s3://b/p/", on_create="a.sh")
-        if own_scripts
-        else None,
-        execution_role_arn=draw(maybe(ROLE)),
+        life_cycle_config=scripts,
+        execution_role_arn=dice.maybe(ROLE),
     )
 
 
 @st.composite
 def sound_specs(draw: st.DrawFn) -> HyperPodSpec:
     """A spec that breaks no rule."""
-    legacy = draw(st.integers(0, 9)) == 0
-    continuous = not legacy and draw(st.booleans())
-    existing = draw(st.booleans())
-    strategy = draw(st.sampled_from(list(SlurmConfigStrategy)))
-    kind = {"continuous": continuous, "legacy": legacy, "existing": existing}
-    made = [draw(groups("controller", NodeType.CONTROLLER, **kind))]
-    if draw(st.booleans()):
-        made.append(draw(groups("login", NodeType.LOGIN, **kind)))
-    for number in range(draw(st.integers(0, 3))):
-        made.append(draw(groups(f"compute-{number}", NodeType.COMPUTE, **kind)))
-    network = Network(
-        existing=ExistingNetwork(
-            vpc_id="vpc-1", vpc_cidr="10.0.0.0/16", subnets=SUBNETS, security_group_ids=("sg-1",)
-        )
+    dice = Dice(draw=draw)
+    legacy = dice.often(10)
+    world = World(legacy=legacy, continuous=not legacy and dice.often(), existing=dice.often())
+    made = [_group(dice, "controller", NodeType.CONTROLLER, world)]
+    if dice.often():
+        made.append(_group(dice, "login", NodeType.LOGIN, world))
+    made += [_group(dice, f"compute-{number}", NodeType.COMPUTE, world) for number in range(dice.upto(3))]
+    slurm = SlurmOrchestrator(
+        slurm_config_strategy=None if legacy or world.continuous else dice.one(list(SlurmConfigStrategy)),
+        accounting_database=dice.maybe(DATABASE) if world.continuous else None,
     )
     return HyperPodSpec(
         stack_name="random",
         region="us-west-2",
-        network=network if existing else Network(availability_zone_ids=ZONES),
+        network=EXISTING if world.existing else Network(availability_zone_ids=ZONES),
         storage=STORAGE,
-        lifecycle=Lifecycle(mode=LifecycleMode.LEGACY if legacy else draw(st.sampled_from(MODES))),
+        lifecycle=Lifecycle(mode=LifecycleMode.LEGACY if legacy else dice.one(MODES)),
         cluster=Cluster(
-            cluster_name=draw(maybe("random")),
+            cluster_name=dice.maybe("random"),
             instance_groups=made,
-            orchestrator=Orchestrator(
-                slurm=SlurmOrchestrator(
-                    slurm_config_strategy=None if legacy or continuous else strategy,
-                    accounting_database=(
-                        draw(maybe(AccountingDatabase(endpoint="db", secret_arn=SECRET, port=3306, name="a")))
-                        if continuous
-                        else None
-                    ),
-                )
-            ),
+            orchestrator=Orchestrator(slurm=slurm),
             node_provisioning_mode=(
-                NodeProvisioningMode.CONTINUOUS if continuous else NodeProvisioningMode.ALL_AT_ONCE
+                NodeProvisioningMode.CONTINUOUS if world.continuous else NodeProvisioningMode.ALL_AT_ONCE
             ),
-            node_recovery=draw(maybe(*NodeRecovery)),
-            tags=draw(st.sampled_from(({}, {"Project": "x"}))),
+            node_recovery=dice.maybe(*NodeRecovery),
+            tags=dice.one(({}, {"Project": "x"})),
         ),
     )
 
 
+@cache
 def _member_changes() -> Mapping[str, list[Any]]:
     shapes = dict(leaves())
     values = {
@@ -231,17 +259,16 @@ _CLUSTER: Mapping[str, list[Any]] = {
 
 @st.composite
 def changed_specs(draw: st.DrawFn) -> HyperPodSpec:
-    """A sound spec in which one to three values are others, often such as the API refuses."""
+    """A sound spec in which one or two values are others, often such as the API refuses."""
     spec = draw(sound_specs())
-    for _ in range(draw(st.integers(1, 3))):
-        count = len(spec.cluster.instance_groups)
-        if not count:
+    dice = Dice(draw=draw)
+    for _ in range(dice.one((1, 1, 1, 2))):
+        if not spec.cluster.instance_groups:
             return spec
-        index = draw(st.integers(0, count - 1))
-        table = draw(st.sampled_from((_member_changes(), _ANY_GROUP, _CLUSTER)))
-        place = draw(st.sampled_from(sorted(table)))
-        value = draw(st.sampled_from(table[place]))
-        here = f"cluster.instance_groups[{index}]"
+        here = f"cluster.instance_groups[{dice.upto(len(spec.cluster.instance_groups) - 1)}]"
+        table = dice.one((_member_changes(), _ANY_GROUP, _ANY_GROUP, _CLUSTER))
+        place = dice.one(sorted(table))
+        value = dice.one(table[place])
         if table is _ANY_GROUP:
             place = f"{here}.{place}" if place else here
         for short in ("compute", "login", "controller"):
