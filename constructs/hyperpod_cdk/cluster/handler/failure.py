@@ -126,13 +126,16 @@ def _error_events(aws: Aws, live: Live) -> Iterator[str]:
     """The last different errors of a cluster with Continuous provisioning; only those have events."""
     if live.description.get("NodeProvisioningMode") != "Continuous":
         return
-    told: set[tuple[str, str]] = set()
+    kinds: set[tuple[str, str]] = set()
+    told = [str(live.description.get("FailureMessage", ""))]
     for event in islice(_events(aws, live), _EVENTS_LOOKED_AT):
         kind = (event.get("InstanceGroupName", ""), event.get("Description", ""))
-        if event.get("EventLevel") == "Error" and kind not in told:
-            told.add(kind)
-            yield _event_text(aws, live, event)
-        if len(told) == _EVENTS:
+        if event.get("EventLevel") == "Error" and kind not in kinds:
+            kinds.add(kind)
+            reason = _try(aws, _event_failure, live, event) or ""
+            yield _event_text(event, "" if any(reason in text for text in told) else reason)
+            told.append(reason)
+        if len(kinds) == _EVENTS:
             return
 
 
@@ -149,11 +152,10 @@ def _events(aws: Aws, live: Live) -> Iterator[dict[str, Any]]:
         page = {"NextToken": answer["NextToken"]}
 
 
-def _event_text(aws: Aws, live: Live, event: dict[str, Any]) -> str:
+def _event_text(event: dict[str, Any], reason: str) -> str:
     where = "/".join(filter(None, (event.get("InstanceGroupName"), event.get("InstanceId"))))
-    reason = _try(aws, _event_failure, live, event)
-    text = f"event {event['EventTime']:%H:%M:%S} {where}: {event.get('Description', '')}"
-    return f"{text} {reason}" if reason else text
+    when = f"event {event['EventTime']:%H:%M:%S}"
+    return " ".join(filter(None, (when, where and f"{where}:", event.get("Description"), reason)))
 
 
 def _event_failure(aws: Aws, live: Live, event: dict[str, Any]) -> str:

@@ -48,7 +48,7 @@ def shorten(text: str, most: int, *, keep_end: bool = False) -> str:
     Args:
         text: to cut.
         most: bytes that the result may take.
-        keep_end: cut at the beginning.
+        keep_end: cut at the beginning, between two lines if there are two.
     """
     text = text.strip()
     if _size(text) <= most:
@@ -61,7 +61,10 @@ def shorten(text: str, most: int, *, keep_end: bool = False) -> str:
 
 
 def _cut(text: str, length: int, keep_end: bool) -> str:
-    return f"…{text[len(text) - length :]}" if keep_end else f"{text[:length]}…"
+    if not keep_end:
+        return f"{text[:length]}…"
+    partial, newline, whole = text[len(text) - length :].partition("\n")
+    return f"…{newline}{whole}" if newline else f"…{partial}"
 
 
 def _size(text: str) -> int:

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +21,8 @@ SPEED = 240.0
 """How much faster than real time clusters, state machines and custom resources live."""
 SETUP_THREADS = 4
 """Nodes that run their scripts at a time."""
+SETUP_SECONDS = 600
+"""How long nodes may take. Their scripts are real processes: a busy machine must not fail a cluster."""
 DEFAULT_REGION = "us-west-2"
 LOGS = Path(".rehearsal")
 """Where the CDK CLI's output is kept until the next rehearsal."""
@@ -44,6 +47,7 @@ def prepared(config: Path, *, fault: Fault | None, stage: Stage) -> Iterator[Reh
             service = hyperpod.service(aws.account_id, region)
             service.clock.speed = SPEED
             service.setup_threads = SETUP_THREADS
+            service.durations = replace(service.durations, ready_timeout=SETUP_SECONDS * SPEED)
             commands = fault.commands if fault else ()
             service.node_setup = RealNodes(aws.client("s3"), folder / "nodes", faults=commands)
             toolkit = Toolkit(
