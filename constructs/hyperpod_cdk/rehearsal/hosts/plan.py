@@ -1,4 +1,4 @@
-"""What a sandbox's cluster is: groups, nodes, file systems, as the service and the deployment tell of them."""
+"""What a sandbox's cluster is: groups, nodes and file systems, as service and deployment tell of them."""
 
 import json
 from collections.abc import Mapping, Sequence

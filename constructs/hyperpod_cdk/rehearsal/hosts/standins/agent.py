@@ -3,8 +3,8 @@
 
 ``agent.py boot`` is a unit of every host. It writes resource_config.json, and on the controller Slurm's files
 as the service lays them out. In extension mode, and for a group without scripts, it also mounts the file
-systems, keeps accounts, and starts Slurm: the image's own set-up. ``agent.py refresh`` is what happens on a node when
-others join or leave. What it is told lies in ``/.sandbox/cluster.json``.
+systems, keeps accounts, and starts Slurm: the image's own set-up. ``agent.py refresh`` is what happens on a
+node when others join or leave. What it is told lies in ``/.sandbox/cluster.json``.
 """
 
 import json
@@ -115,7 +115,7 @@ def write_slurm_conf(told: Told) -> None:
     plugin = "disabled" if slurm_version() >= MODERN_SLURM else "cgroup/v1"
     write(ETC / "cgroup.conf", f"CgroupPlugin={plugin}\n")
     if not (ETC / "accounting.conf").exists():
-        write(ETC / "accounting.conf", "")
+        write(ETC / "accounting.conf", "# accounting settings\n")
     write(ETC / "slurm.conf", text + nodes_and_partitions(told))
 
 

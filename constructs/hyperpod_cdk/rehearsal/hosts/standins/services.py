@@ -27,7 +27,9 @@ DNS_ADDRESS, HTTP_PORT, DNS_PORT = "169.254.169.253", 80, 53
 METADATA = "169.254.169.254"
 NODE_NAME = re.compile(r"ip-(\d+)-(\d+)-(\d+)-(\d+)(\..*)?")
 AWS_NAME = re.compile(r"(.+\.)?(amazonaws\.com(\.cn)?|api\.aws|mirror\.sandbox)")
-TYPE_A, NXDOMAIN = 1, 3
+TYPE_A, TYPE_PTR, NXDOMAIN = 1, 12, 3
+REVERSE = re.compile(r"(\d+)\.(\d+)\.(\d+)\.(\d+)\.in-addr\.arpa")
+DOMAIN = "us-west-2.compute.internal"
 
 
 def load(name: str) -> dict[str, Any]:
@@ -77,19 +79,32 @@ def resolve(name: str) -> str | None:
     return DNS_ADDRESS if AWS_NAME.fullmatch(name) else None
 
 
+def record(name: str, kind: int) -> bytes | None:
+    """What a name has of a type; empty when it has only others, None when there is no such name."""
+    reverse = REVERSE.fullmatch(name)
+    if reverse:
+        host = "ip-" + "-".join(reversed(reverse.groups()))
+        labels = [label.encode() for label in f"{host}.{DOMAIN}".split(".")]
+        return b"".join(bytes([len(label)]) + label for label in labels) + b"\0" if kind == TYPE_PTR else b""
+    address = resolve(name)
+    if address is None:
+        return None
+    return socket.inet_aton(address) if kind == TYPE_A else b""
+
+
 def dns_answer(query: bytes) -> bytes:
-    """The answer to one question; other types than A get an empty one."""
+    """The answer to one question."""
     labels, at = [], 12
     while query[at]:
         labels.append(query[at + 1 : at + 1 + query[at]].decode("ascii", "replace"))
         at += 1 + query[at]
     question = query[12 : at + 5]
     (kind,) = struct.unpack(">H", query[at + 1 : at + 3])
-    address = resolve(".".join(labels).lower())
+    found = record(".".join(labels).lower(), kind)
     answer = b""
-    if address and kind == TYPE_A:
-        answer = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 5, 4) + socket.inet_aton(address)
-    flags = 0x8180 | (0 if address else NXDOMAIN)
+    if found:
+        answer = b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 5, len(found)) + found
+    flags = 0x8180 | (NXDOMAIN if found is None else 0)
     return query[:2] + struct.pack(">HHHHH", flags, 1, bool(answer), 0, 0) + question + answer
 
 
