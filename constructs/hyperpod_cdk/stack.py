@@ -11,6 +11,7 @@ from constructs import Construct, IConstruct
 
 from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked
 from hyperpod_cdk.cluster import HyperPodCluster
+from hyperpod_cdk.cluster.node_permissions import services
 from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
 from hyperpod_cdk.retention import retention
 from hyperpod_cdk.rules import Finding
@@ -140,6 +141,7 @@ class HyperPodStack(cdk.Stack):
                 storage.allow_from(clients, f"Override{number}")
         if spec.cluster.orchestrator.slurm.accounting_database:
             self.network.reach("secretsmanager")
+        self.network.reach(*services(spec.lifecycle))
 
     def _resolved(self, spec: HyperPodSpec) -> Cluster:
         """The cluster with its mounts filled in, and the stack's tags on it too."""

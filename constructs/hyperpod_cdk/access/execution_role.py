@@ -146,6 +146,62 @@ class ExecutionRole(Construct):
         self._allow_secret(secret)
         self._write()
 
+    def grant_read_secret_arn(self, secret_arn: str) -> None:
+        """Read a secret by its ARN; one under a customer-managed key needs a grant of that key too.
+
+        Args:
+            secret_arn: With the six characters at its end.
+        """
+        self._allow("ReadSecret", permissions.READ_SECRET, secret_arn)
+        self._write()
+
+    def grant_read_objects(self, bucket_name: str, prefix: str) -> None:
+        """Read what lies under a prefix of a bucket, and nothing else of it."""
+        self._allow("ReadObjects", permissions.READ_OBJECTS, f"{_bucket_arn(bucket_name)}/{prefix}*")
+        self._write()
+
+    def grant_remote_write(self, workspace_arn: str) -> None:
+        """Write metrics to a workspace of Amazon Managed Service for Prometheus, and to no other."""
+        self._allow("WriteMetrics", permissions.WRITE_METRICS, workspace_arn)
+        self._write()
+
+    def grant_mount_bucket(
+        self,
+        bucket_name: str,
+        *,
+        prefix: str = "",
+        write: bool = False,
+        delete: bool = False,
+        key_arn: str | None = None,
+    ) -> None:
+        """Use a bucket as a file system.
+
+        Args:
+            bucket_name: Of the bucket.
+            prefix: Only keys that begin so. Default: all.
+            write: Make new objects. Default: no.
+            delete: Delete and overwrite them. Default: no.
+            key_arn: The bucket's customer-managed key. Default: none.
+        """
+        bucket = _bucket_arn(bucket_name)
+        objects = f"{bucket}/{prefix}*"
+        self._allow("ListBucket", permissions.LIST_BUCKET, bucket)
+        self._allow("ReadObjects", permissions.READ_OBJECTS, objects)
+        if write:
+            self._allow("WriteObjects", permissions.WRITE_OBJECTS, objects)
+        if delete:
+            self._allow("DeleteObjects", permissions.DELETE_OBJECTS, objects)
+        if key_arn is not None and write:
+            self._allow("UseBucketKey", permissions.USE_BUCKET_KEY, key_arn)
+        elif key_arn is not None:
+            self._allow("Decrypt", permissions.DECRYPT, key_arn)
+        self._write()
+
+    def grant_publish(self, topic_arn: str) -> None:
+        """Publish to a topic; one under a customer-managed key needs a grant of that key too."""
+        self._allow("Publish", permissions.PUBLISH, topic_arn)
+        self._write()
+
     def grant_ecr_pull(self, repository: ecr.IRepository | None = None) -> None:
         """Pull container images.
 
@@ -218,6 +274,10 @@ class ExistingExecutionRole(Construct):
     def policy_dependencies(self) -> Sequence[IDependable]:
         """Policies that grants have added to the role."""
         return (self,)
+
+
+def _bucket_arn(bucket_name: str) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{bucket_name}"
 
 
 def _arn(service: str, resource: str, *, account: str = Aws.ACCOUNT_ID) -> str:

@@ -17,6 +17,7 @@ from hyperpod_cdk.access import ExecutionRole
 from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
 from hyperpod_cdk.cluster.naming import generated_names, named
+from hyperpod_cdk.cluster.node_permissions import allow_software
 from hyperpod_cdk.cluster.nodes import node_config
 from hyperpod_cdk.cluster.provider import ClusterProvider
 from hyperpod_cdk.cluster.provisioned import Provisioned, custom_resource, native_resource
@@ -183,7 +184,9 @@ class HyperPodCluster(ClusterBase):
             self,
             "Scripts",
             bucket=self.lifecycle_bucket,
-            config=node_config(self._spec, self._lifecycle, modes),
+            config=node_config(
+                self._spec, self._lifecycle, modes, bucket_name=self.lifecycle_bucket.bucket.bucket_name
+            ),
             provisioning_parameters=(
                 provisioning_parameters(self._spec) if LifecycleMode.LEGACY in modes.values() else None
             ),
@@ -208,6 +211,11 @@ class HyperPodCluster(ClusterBase):
             source = urlsplit(group.life_cycle_config.source_s3_uri)
             bucket = s3.Bucket.from_bucket_name(self, f"Source-{name}", source.netloc)
             role.grant_read_bucket(bucket, source.path.lstrip("/"))
+        if self._deploys_scripts(group):
+            allow_software(role, group, self._lifecycle)
+        multi_head = self._spec.orchestrator.slurm.multi_head
+        if multi_head and self._is_controller(group):
+            role.grant_publish(multi_head.slurm_sns_arn)
         self.execution_roles[name] = role
         return role.role_arn
 
@@ -224,10 +232,14 @@ class HyperPodCluster(ClusterBase):
             return key_id
         return cdk.Stack.of(self).format_arn(service="kms", resource="key", resource_name=key_id)
 
+    @staticmethod
+    def _is_controller(group: InstanceGroup) -> bool:
+        return group.slurm_config is not None and group.slurm_config.node_type is NodeType.CONTROLLER
+
     def _secrets(self, group: InstanceGroup) -> list[secretsmanager.ISecret]:
         database = self._spec.orchestrator.slurm.accounting_database
         multi_head = self._spec.orchestrator.slurm.multi_head
-        if not (group.slurm_config and group.slurm_config.node_type is NodeType.CONTROLLER):
+        if not self._is_controller(group):
             return []
         arns = [
             *([database.secret_arn] if database else []),

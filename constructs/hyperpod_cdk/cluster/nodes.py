@@ -5,6 +5,8 @@ from typing import Any
 
 from aws_cdk import Token
 
+from hyperpod_cdk.cluster.node_accounting import accounting_config, accounting_settings
+from hyperpod_cdk.cluster.node_software import software_config
 from hyperpod_cdk.cluster.request import api_mounts, mount_path
 from hyperpod_cdk.service import slurm_scale
 from hyperpod_cdk.spec import (
@@ -14,7 +16,6 @@ from hyperpod_cdk.spec import (
     LifecycleMode,
     Mount,
     NodeType,
-    SlurmSettings,
     User,
     UserGroup,
 )
@@ -22,13 +23,20 @@ from hyperpod_cdk.spec import (
 _FORMAT = 1
 
 
-def node_config(cluster: Cluster, lifecycle: Lifecycle, modes: Mapping[str, LifecycleMode]) -> dict[str, Any]:
+def node_config(
+    cluster: Cluster,
+    lifecycle: Lifecycle,
+    modes: Mapping[str, LifecycleMode],
+    *,
+    bucket_name: str | None = None,
+) -> dict[str, Any]:
     """The content of config.json.
 
     Args:
         cluster: the spec; mounts resolved, tokens allowed.
         lifecycle: users and their accounts.
         modes: lifecycle mode by group name.
+        bucket_name: the lifecycle bucket, where nodes look for what their image lacks. Default: none.
     """
     return {
         "format": _FORMAT,
@@ -37,7 +45,9 @@ def node_config(cluster: Cluster, lifecycle: Lifecycle, modes: Mapping[str, Life
         "users": [_user(user) for user in lifecycle.users],
         "user_groups": [_user_group(group) for group in lifecycle.user_groups],
         "removed_users": list(lifecycle.removed_users),
-        "slurm": _slurm(lifecycle.slurm, cluster),
+        "slurm": _slurm(lifecycle, cluster),
+        "accounting": accounting_config(lifecycle, cluster.orchestrator.slurm.accounting_database),
+        "software": software_config(lifecycle, bucket_name=bucket_name),
     }
 
 
@@ -60,7 +70,8 @@ def _mount(mount: Mount, *, by_service: bool) -> dict[str, Any]:
     }
 
 
-def _slurm(settings: SlurmSettings, cluster: Cluster) -> dict[str, Any]:
+def _slurm(lifecycle: Lifecycle, cluster: Cluster) -> dict[str, Any]:
+    settings = lifecycle.slurm
     counts = [
         group.instance_count
         for group in cluster.instance_groups
@@ -68,7 +79,7 @@ def _slurm(settings: SlurmSettings, cluster: Cluster) -> dict[str, Any]:
     ]
     known = [count for count in counts if not Token.is_unresolved(count)]
     return {
-        "conf": dict(settings.conf),
+        "conf": {**accounting_settings(lifecycle.accounting), **settings.conf},
         "scale": dict(slurm_scale.for_nodes(sum(known))) if settings.size_profile else {},
         "epilog": settings.epilog,
         "pam_slurm_adopt": settings.pam_slurm_adopt,

@@ -36,7 +36,18 @@ LIST_BUCKET = ["s3:ListBucket"]
 READ_OBJECTS = ["s3:GetObject"]
 DECRYPT = ["kms:Decrypt"]
 
+WRITE_OBJECTS = ["s3:AbortMultipartUpload", "s3:PutObject"]
+DELETE_OBJECTS = ["s3:DeleteObject"]
+"""Of a mounted bucket: github.com/awslabs/mountpoint-s3, doc/CONFIGURATION.md, IAM permissions, 2026-10."""
+USE_BUCKET_KEY = ["kms:Decrypt", "kms:GenerateDataKey"]
+
+WRITE_METRICS = ["aps:RemoteWrite"]
+"""On the workspace
+(https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonmanagedserviceforprometheus.html,
+2026-10)."""
+
 USE_VOLUME_KEY = ["kms:CreateGrant", "kms:DescribeKey"]
+PUBLISH = ["sns:Publish"]
 READ_SECRET = ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"]
 
 ECR_LOGIN = ["ecr:GetAuthorizationToken"]
