@@ -1,5 +1,6 @@
 """HP11x: instance groups, their types and counts."""
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -11,6 +12,7 @@ from hyperpod_cdk.service.instance_types import Orchestration, catalogue, find
 from hyperpod_cdk.service.sources import API, GUIDE
 from hyperpod_cdk.spec import DeepHealthCheck, HyperPodSpec, NodeRecovery, NodeType
 
+_TYPE = re.compile(r"ml\.[a-z0-9-]+\.[a-z0-9-]+")
 _MANY_GROUPS = 20
 _DEEP_HEALTH_CHECKS = f"{GUIDE}sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html"
 
@@ -37,6 +39,31 @@ def duplicate_group_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 
 @checks(
     Rule(
+        code="HP109",
+        title="an instance type that is no name of one",
+        why="the service names types as SageMaker does, ml. in front of EC2's name, in lower case",
+        fix="write the type's name in full, such as ml.p5.48xlarge",
+        source=f"{API}API_ClusterInstanceGroupSpecification.html",
+    )
+)
+def form_of_instance_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        name = group.instance_type
+        if unresolved(name) or _TYPE.fullmatch(name):
+            continue
+        meant = name.strip().lower()
+        nearest = get_close_matches(meant if meant.startswith("ml.") else f"ml.{meant}", catalogue(), n=3)
+        yield rule.finding(
+            f"{path}.instance_type",
+            "is no instance type's name",
+            given=name,
+            allowed="ml.<family>.<size>",
+            nearest=nearest,
+        )
+
+
+@checks(
+    Rule(
         code="HP111",
         title="an instance type that is not in the catalogue",
         why="a misspelt type is refused only when the cluster is created; a new one is fine",
@@ -48,9 +75,9 @@ def duplicate_group_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 def unknown_instance_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
         name = group.instance_type
-        if unresolved(name) or find(name):
+        if unresolved(name) or find(name) or not _TYPE.fullmatch(name):
             continue
-        nearest = get_close_matches(name if name.startswith("ml.") else f"ml.{name}", catalogue(), n=3)
+        nearest = get_close_matches(name, catalogue(), n=3)
         yield rule.finding(
             f"{path}.instance_type",
             "is not among the known instance types",

@@ -11,14 +11,17 @@ from hyperpod_cdk.rules import check, errors
 from hyperpod_cdk.rules.look import is_legacy
 from hyperpod_cdk.spec import (
     AccountingDatabase,
+    CapacityType,
+    EbsVolume,
     HyperPodSpec,
+    LifeCycleConfig,
     NodeProvisioningMode,
     NodeType,
     SlurmConfig,
     SlurmConfigStrategy,
 )
 from tests.unit.rules.members import CARRIED
-from tests.unit.rules.random_specs import SECRET, changed_specs, sound_specs
+from tests.unit.rules.random_specs import PLAN, SECRET, changed_specs, sound_specs
 from tests.unit.rules.requests import refusals, request_of
 from tests.unit.rules.specs import changed
 
@@ -26,9 +29,29 @@ from tests.unit.rules.specs import changed
 _settings = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
-MODE, STRATEGY = "cluster.node_provisioning_mode", "slurm.slurm_config_strategy"
-DATABASE = {"slurm.accounting_database": AccountingDatabase(endpoint="db", secret_arn=SECRET)}
-ALL_AT_ONCE = {MODE: NodeProvisioningMode.ALL_AT_ONCE}
+ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE}
+MERGE = {"slurm.slurm_config_strategy": SlurmConfigStrategy.MERGE}
+# a spec with each fault alone, since random ones may miss one
+ONE_FAULT: dict[str, dict[str, Any]] = {
+    "HP110": {"compute.instance_group_name": "login"},
+    "HP113": {"compute.min_instance_count": 5},
+    "HP114": {**ALL_AT_ONCE, **MERGE, "login.min_instance_count": 1},
+    "HP115": {"controller.training_plan_arn": PLAN},
+    "HP120": {"compute.root_volume": EbsVolume()},
+    "HP150": {**ALL_AT_ONCE, **MERGE, "compute.capacity_requirements": CapacityType.SPOT},
+    "HP401": {"controller.slurm_config": SlurmConfig(node_type=NodeType.COMPUTE, partition_names=("a",))},
+    "HP402": {"controller.instance_count": 2},
+    "HP403": {"compute.slurm_config": SlurmConfig(node_type=NodeType.LOGIN)},
+    "HP404": {"compute.slurm_config.partition_names": ()},
+    "HP406": MERGE,
+    "HP407": ALL_AT_ONCE,
+    "HP408": {
+        **ALL_AT_ONCE,
+        **MERGE,
+        "slurm.accounting_database": AccountingDatabase(endpoint="db", secret_arn=SECRET),
+    },
+    "HP414": {"compute.life_cycle_config": LifeCycleConfig(source_s3_uri="s3://b/p/")},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,17 +69,14 @@ def outcomes() -> Sequence[Outcome]:
 
     @settings(_settings, max_examples=500)
     @given(changed_specs())
-    @example(changed({**ALL_AT_ONCE, STRATEGY: SlurmConfigStrategy.MERGE, "login.min_instance_count": 1}))
-    @example(changed(ALL_AT_ONCE))
-    @example(changed({**ALL_AT_ONCE, STRATEGY: SlurmConfigStrategy.MERGE, **DATABASE}))
-    @example(changed({"compute.slurm_config": SlurmConfig(node_type=NodeType.LOGIN)}))
-    @example(changed({"compute.instance_group_name": "login"}))
     def property_holds(spec: HyperPodSpec) -> None:
         codes = frozenset(finding.code for finding in errors(check(spec)))
         said = _said(spec)
         assert codes or not said
         found.append(Outcome(codes=codes, refusals=said))
 
+    for changes in ONE_FAULT.values():
+        property_holds = example(changed(changes))(property_holds)
     property_holds()
     return found
 
@@ -75,10 +95,7 @@ def test_what_the_rules_pass_the_service_takes(outcomes: Sequence[Outcome]) -> N
 
 @pytest.mark.parametrize(
     "code",
-    [
-        *("HP005", "HP100", "HP110", "HP113", "HP114", "HP115", "HP120", "HP150"),
-        *("HP401", "HP402", "HP403", "HP404", "HP406", "HP407", "HP408", "HP414"),
-    ],
+    ["HP005", "HP100", *ONE_FAULT],
 )
 def test_without_any_one_rule_the_property_would_not_hold(code: str, outcomes: Sequence[Outcome]) -> None:
     assert [one for one in outcomes if one.refusals and one.codes == {code}]
