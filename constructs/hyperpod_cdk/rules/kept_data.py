@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import file_systems, groups, new_lustre
+from hyperpod_cdk.rules.look import file_systems, groups, lifecycle_mode, new_lustre, runs_our_scripts
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import fsx
 from hyperpod_cdk.service.fsx_changes import replacing
+from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.spec import (
     HyperPodSpec,
     InstanceGroup,
@@ -78,6 +79,23 @@ def never_grows(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         if lustre.deployment_type == LustreDeploymentType.SCRATCH_1:
             given = lustre.deployment_type
             yield rule.finding(f"{path}.deployment_type", "keeps its first capacity", given=given)
+
+
+@checks(
+    Rule(
+        code="HP353",
+        title="home directories on the nodes' own disks",
+        why="a node that is replaced or gets new software has them empty again, and each node has others",
+        fix="mount a file system on every group; homes lie on OpenZFS where there is one, else on Lustre",
+        source=f"{GUIDE}sagemaker-hyperpod-lifecycle-best-practices-slurm.html",
+        severity=Severity.WARNING,
+    )
+)
+def homes_on_nodes(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec) if spec.lifecycle.users else ():
+        mode = lifecycle_mode(spec, group)
+        if not unresolved(mode, group.mounts) and not group.mounts and runs_our_scripts(spec, group):
+            yield rule.finding(f"{path}.mounts", "has no place for the homes of lifecycle.users")
 
 
 def _home(spec: HyperPodSpec, group: InstanceGroup) -> str | None:

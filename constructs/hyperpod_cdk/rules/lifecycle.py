@@ -107,24 +107,6 @@ def shared_directory(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 
 @checks(
     Rule(
-        code="HP416",
-        title="several controllers set up by scripts that know one",
-        why="the scripts of this library start one controller with its own database and refuse a second",
-        fix="give the controller group scripts of your own with life_cycle_config",
-        source="lifecycle_scripts/README.md",
-    )
-)
-def multi_head_scripts(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    if spec.cluster.orchestrator.slurm.multi_head is None:
-        return
-    for path, group in groups_of(spec, NodeType.CONTROLLER):
-        mode = lifecycle_mode(spec, group)
-        if group.life_cycle_config is None and not unresolved(mode):
-            yield rule.finding(f"{path}.life_cycle_config", "is needed with multi_head")
-
-
-@checks(
-    Rule(
         code="HP414",
         title="scripts in S3 without exactly one entry script",
         why="a node runs either on_create, which does everything, or on_init_complete, which comes after the "

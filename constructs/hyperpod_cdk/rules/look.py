@@ -41,6 +41,11 @@ def lifecycle_mode(spec: HyperPodSpec, group: InstanceGroup) -> LifecycleMode:
     return group.lifecycle_mode or spec.lifecycle.mode
 
 
+def runs_our_scripts(spec: HyperPodSpec, group: InstanceGroup) -> bool:
+    """Whether the group's nodes run the scripts of this library."""
+    return group.life_cycle_config is None and lifecycle_mode(spec, group) != LifecycleMode.AMI
+
+
 def is_continuous(spec: HyperPodSpec) -> bool:
     """Whether nodes come up one by one."""
     return spec.cluster.node_provisioning_mode == NodeProvisioningMode.CONTINUOUS

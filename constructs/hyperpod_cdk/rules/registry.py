@@ -6,13 +6,17 @@ from dataclasses import replace
 from types import ModuleType
 
 from hyperpod_cdk.rules import (
+    accounting_database,
     acknowledgements,
     api_limits,
+    capacity,
+    closed_network,
     cluster,
     deployment,
     groups,
     kept_data,
     lifecycle,
+    lifecycle_files,
     lustre,
     lustre_doubts,
     lustre_options,
@@ -21,8 +25,11 @@ from hyperpod_cdk.rules import (
     names,
     network,
     openzfs,
+    own_scripts,
+    roles,
     slurm,
     slurm_settings,
+    software_updates,
     user_groups,
     users,
     volumes,
@@ -40,9 +47,11 @@ from hyperpod_cdk.spec import HyperPodSpec
 _GROUP = re.compile(r"cluster\.instance_groups\[(\d+)\]")
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(api_limits, cluster, deployment, groups, volumes, names, network, zones),
+    *(api_limits, cluster, deployment, groups, capacity, volumes, software_updates, names, roles),
+    *(network, closed_network, zones),
     *(lustre, lustre_options, openzfs, mounts, slurm, slurm_settings, lifecycle, users, user_groups),
     *(lustre_doubts, kept_data, mount_paths, acknowledgements),
+    *(lifecycle_files, own_scripts, accounting_database),
 )
 
 CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(

@@ -11,6 +11,7 @@ from hyperpod_cdk.spec import HyperPodSpec, NodeType
 
 _REFERENCE = f"{GUIDE}sagemaker-hyperpod-ref.html"
 _SCALING = f"{GUIDE}sagemaker-hyperpod-scaling-slurm.html"
+_TAKEN_PARTITIONS = ("dev", "hyperpod-system-maintenance")
 _STRATEGY = "cluster.orchestrator.slurm.slurm_config_strategy"
 
 
@@ -116,19 +117,21 @@ def partitions(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 @checks(
     Rule(
         code="HP405",
-        title="a partition of the name of the common one",
-        why="every node is in `dev` too; what a second partition of that name does is not documented",
+        title="a partition of a name that means something else",
+        why="every node is in `dev` too, deep health checks use a partition of their own, and in slurm.conf "
+        "DEFAULT is no partition but the defaults of those that follow",
         fix="use another name",
-        source=_REFERENCE,
+        source=f"{_REFERENCE}, slurm.conf(5), "
+        f"{GUIDE}sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html",
         severity=Severity.WARNING,
     )
 )
-def partition_dev(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+def partition_name_taken(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
         for index, name in enumerate(group.slurm_config.partition_names if group.slurm_config else ()):
-            if name == "dev":
+            if name in _TAKEN_PARTITIONS or name.upper() == "DEFAULT":
                 where = f"{path}.slurm_config.partition_names[{index}]"
-                yield rule.finding(where, "is the partition that all nodes are in", given=name)
+                yield rule.finding(where, "has a meaning already", given=name)
 
 
 @checks(

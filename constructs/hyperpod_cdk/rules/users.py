@@ -11,8 +11,16 @@ from hyperpod_cdk.spec import HyperPodSpec
 
 _NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _UIDS = range(2000, 60001)
-_TAKEN = ("root", "ubuntu", "slurm", "munge", "sshd", "nobody", "mysql")
-_KEY = re.compile(r"(ssh-|ecdsa-sha2-|sk-)\S+ [A-Za-z0-9+/]+=*( .*)?")
+# accounts of Ubuntu, of the Deep Learning AMI, of Session Manager and of what Slurm needs
+_TAKEN = (
+    *("root", "ubuntu", "slurm", "munge", "sshd", "nobody", "mysql", "ssm-user", "ec2-instance-connect"),
+    *("daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data"),
+    *("backup", "list", "irc", "gnats", "messagebus", "syslog", "tss", "uuidd", "tcpdump", "landscape"),
+)
+# options, such as from="10.0.0.0/8", may stand before the type
+_KEY = re.compile(r'(?:(?:[^"\s]|"[^"]*")+ )?(ssh-|ecdsa-sha2-|sk-)\S+ [A-Za-z0-9+/]+=*( .*)?')
+# OpenSSH takes none by default since 7.0 (release notes)
+_REFUSED_TYPE = "ssh-dss "
 
 
 @checks(
@@ -98,3 +106,6 @@ def ssh_key(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
                 where = f"lifecycle.users[{index}].ssh_public_keys[{number}]"
                 message = "is a private key" if "PRIVATE KEY" in key else "is no SSH public key"
                 yield rule.finding(where, message, given=f"{key[:20]}…")
+            elif not unresolved(key) and _REFUSED_TYPE in key:
+                where = f"lifecycle.users[{index}].ssh_public_keys[{number}]"
+                yield rule.finding(where, "is of a type that the nodes' sshd refuses", given=f"{key[:20]}…")

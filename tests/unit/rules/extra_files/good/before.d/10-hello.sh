@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+# not: aws configure
+echo hello
