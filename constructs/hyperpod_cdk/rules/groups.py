@@ -39,7 +39,7 @@ def duplicate_group_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 
 @checks(
     Rule(
-        code="HP109",
+        code="HP108",
         title="an instance type that is no name of one",
         why="the service names types as SageMaker does, ml. in front of EC2's name, in lower case",
         fix="write the type's name in full, such as ml.p5.48xlarge",
