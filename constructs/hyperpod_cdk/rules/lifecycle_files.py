@@ -11,7 +11,7 @@ from hyperpod_cdk.rules.look import groups, is_legacy, lifecycle_mode, runs_our_
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.sources import GUIDE
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec, LifecycleMode
 
 _FOLDER = "lifecycle.extra_files"
 _LEGACY_FILE = "provisioning_parameters.json"
@@ -63,8 +63,7 @@ def stray_legacy_file(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 def never_run(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path in _files(spec):
         folder = _shown(spec, path).split("/")[:-1]
-        nested = len(folder) > 1 and path.suffix in _RUN_SUFFIXES
-        if folder[:1] and folder[0] in _RUN_FOLDERS and (path.suffix not in _RUN_SUFFIXES or nested):
+        if folder and folder[0] in _RUN_FOLDERS and (path.suffix not in _RUN_SUFFIXES or folder[1:]):
             yield rule.finding(_FOLDER, f"holds {_shown(spec, path)}, which is not run")
 
 
@@ -101,9 +100,9 @@ def unreadable_script(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def script_trap(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path in _files(spec):
-        if path.suffix not in _RUN_SUFFIXES or path.stat().st_size > _READ_AT_MOST:
+        if path.suffix not in _RUN_SUFFIXES:
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        for number, line in enumerate(_lines(path), 1):
             for wanted, what in _TRAPS.items():
                 if not line.lstrip().startswith("#") and re.search(wanted, line):
                     yield rule.finding(_FOLDER, f"holds {_shown(spec, path)}, line {number} {what}")
@@ -151,7 +150,7 @@ def nobody_gets_it(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         code="HP446",
         title="users who are missing on some nodes",
         why="Slurm starts a job as the user who submitted it, and fails on a node without that user",
-        fix="let every group run the scripts, or make the users there by scripts of your own",
+        fix="use lifecycle_mode: extension for every group",
         source="hyperpod_cdk.spec.Lifecycle",
         severity=Severity.WARNING,
     )
@@ -160,9 +159,8 @@ def users_on_some_nodes(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     every = list(groups(spec))
     if not spec.lifecycle.users or unresolved(*(lifecycle_mode(spec, group) for _, group in every)):
         return
-    without = [path for path, group in every if not runs_our_scripts(spec, group)]
-    if len(without) < len(every):
-        for path in without:
+    for path, group in every if any(runs_our_scripts(spec, group) for _, group in every) else ():
+        if lifecycle_mode(spec, group) == LifecycleMode.AMI and group.life_cycle_config is None:
             yield rule.finding(path, "runs no scripts that make lifecycle.users")
 
 
@@ -173,6 +171,11 @@ def _files(spec: HyperPodSpec) -> list[Path]:
         return []
     found = (Path(root) / name for root, _, names in os.walk(folder) for name in names)
     return sorted(path for path in found if path.is_file())
+
+
+def _lines(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        return file.read(_READ_AT_MOST).decode("utf-8", errors="replace").splitlines()
 
 
 def _shown(spec: HyperPodSpec, path: Path) -> str:

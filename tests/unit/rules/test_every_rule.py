@@ -49,8 +49,6 @@ FULL = changed(
         "compute.override_vpc_config": OverrideVpcConfig(availability_zone_id="usw2-az4"),
         "compute.life_cycle_config": LifeCycleConfig(source_s3_uri="s3://b/p/", on_init_complete="a.sh"),
         "compute.mounts[0].mount_path": "/fsx",
-        # users, and a group with scripts of its own
-        "acknowledge": ("HP446",),
     }
 )
 
