@@ -1,6 +1,5 @@
 """``hyperpod-cdk init``: a configuration to start from."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,9 +8,7 @@ import typer
 
 from hyperpod_cdk.commands.exits import OK, CommandError
 from hyperpod_cdk.commands.output import printer
-
-SCHEMA_FILE = "hyperpod.schema.json"
-"""What the configuration's first line names, for editors."""
+from hyperpod_cdk.commands.storing import SCHEMA_FILE, findings_of, store
 
 _Text = str | None
 _Truth = bool | None
@@ -75,9 +72,9 @@ def command(
         print(text, end="")
         return OK
     path = Path(output or f"{answers['name']}.yaml")
-    _store(path, text)
+    store(path, text)
     print(f"wrote {path}, and {SCHEMA_FILE} for your editor; next: hyperpod-cdk validate {path}")
-    _warn(path)
+    _warn(path, text)
     return OK
 
 
@@ -91,28 +88,11 @@ def _ask(question: Any, default: str | None, fault: str | None) -> str:
     return str(typer.prompt(question.text, default=default, show_default=bool(default)))
 
 
-def _store(path: Path, text: str) -> None:
-    from hyperpod_cdk.config import schema
-
-    beside = path.with_name(SCHEMA_FILE)
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-        beside.write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")
-    except FileExistsError:
-        raise CommandError(f"{path} is there already, and is left as it is; choose another name") from None
-    except OSError as error:
-        raise CommandError(f"{error.filename}: {error.strerror}") from None
-
-
-def _warn(path: Path) -> None:
+def _warn(path: Path, text: str) -> None:
     """Tell what the rules have to say, such as of an instance type that they do not know."""
     from hyperpod_cdk.commands.reports.report import FileReport
     from hyperpod_cdk.commands.reports.text import text_lines
-    from hyperpod_cdk.config import read
-    from hyperpod_cdk.rules import check
 
-    config = read(path)
-    findings = config.placed(check(config.spec))
+    findings = findings_of(text, name=str(path))
     if findings:
         printer()(text_lines([FileReport(file=str(path), findings=findings)]))

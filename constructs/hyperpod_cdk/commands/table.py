@@ -19,6 +19,7 @@ _HERE = "hyperpod_cdk.commands"
 
 COMMANDS: Mapping[str, Entry] = {
     "init": Entry(module=f"{_HERE}.init"),
+    "migrate": Entry(module=f"{_HERE}.migrate"),
     "validate": Entry(module=f"{_HERE}.validate"),
     "explain": Entry(module=f"{_HERE}.explain"),
     "rules": Entry(module=f"{_HERE}.rules"),
