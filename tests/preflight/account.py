@@ -67,7 +67,7 @@ class Account:
     def _network(self) -> None:
         ec2 = self.client("ec2")
         zones = {zone.zone_id: zone.name for zone in self.aws._zones()}
-        self.ids["zone"], self.ids["other_zone"] = "usw2-az4", "usw2-az1"
+        self.ids["zone"], self.ids["zone_name"] = "usw2-az4", zones["usw2-az4"]
         self.ids["vpc"] = self.add_vpc("10.0.0.0/16")
         self.ids["subnet"] = self.add_subnet("10.0.0.0/24", zones["usw2-az4"])
         self.ids["small"] = self.add_subnet("10.0.1.0/28", zones["usw2-az4"])

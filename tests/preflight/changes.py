@@ -62,6 +62,13 @@ def change_quota(account: Account, name: str, value: float) -> None:
     account.undo.append(lambda: applied.__setitem__(name, before))
 
 
+def without_own_quota(account: Account, name: str) -> None:
+    """Let the account have no value of its own for a quota: the default holds."""
+    applied = account.aws.quotas.applied
+    value = applied.pop(name)
+    account.undo.append(lambda: applied.update({name: value}))
+
+
 def change_plan(account: Account, block: dict[str, Any] | None = None, **members: Any) -> None:
     """Let the training plan, or its one block of capacity, be different."""
     plan = without_plan(account)
@@ -87,24 +94,7 @@ def without_way_to_s3(account: Account) -> None:
 
 def foreign_cluster(account: Account) -> None:
     """Let somebody else have a cluster of the spec's name."""
-    group = {
-        "InstanceGroupName": "theirs",
-        "InstanceType": "ml.t3.medium",
-        "InstanceCount": 1,
-        "ExecutionRole": account.role,
-        "SlurmConfig": {"NodeType": "Controller"},
-    }
-    service = account.hyperpod
-    with patch.object(service, "check_references", new=False):
-        service.call(
-            "CreateCluster",
-            {
-                "ClusterName": "full",
-                "InstanceGroups": [group],
-                "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
-            },
-        )
-    account.undo.append(lambda: service.clusters.pop("full"))
+    other_cluster(account, name="full", instance_type="ml.t3.medium")
 
 
 def interface_endpoints(account: Account) -> None:
@@ -121,3 +111,45 @@ def interface_endpoints(account: Account) -> None:
         for service in NODE_SERVICES
     ]
     account.undo.append(lambda: ec2.delete_vpc_endpoints(VpcEndpointIds=made))
+
+
+def groups_of_cluster(account: Account, **compute: Any) -> list[dict[str, Any]]:
+    """A controller, and a group of compute nodes."""
+    role = {"ExecutionRole": account.role}
+    return [
+        {
+            "InstanceGroupName": "controller",
+            "InstanceType": "ml.t3.medium",
+            "InstanceCount": 1,
+            "SlurmConfig": {"NodeType": "Controller"},
+            **role,
+        },
+        {
+            "InstanceGroupName": "compute",
+            "InstanceCount": 1,
+            "SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["dev2"]},
+            **role,
+            **compute,
+        },
+    ]
+
+
+def other_cluster(
+    account: Account, *, name: str = "other", count: int = 1, instance_type: str = "ml.c5.xlarge"
+) -> None:
+    """Let the account have another cluster, not of the stack."""
+    service = account.hyperpod
+    request = {
+        "ClusterName": name,
+        "InstanceGroups": groups_of_cluster(account, InstanceType=instance_type, InstanceCount=count),
+        "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
+    }
+    with patch.object(service, "check_references", new=False):
+        service.call("CreateCluster", request)
+    account.undo.append(lambda: service.clusters.pop(name))
+
+
+def without_plan_zone_id(account: Account) -> None:
+    """Let the training plan tell its zone by name alone, as older ones do."""
+    change_plan(account, block={"AvailabilityZone": account.zone_name})
+    del account.hyperpod.training_plans[PLAN]["ReservedCapacitySummaries"][0]["AvailabilityZoneId"]

@@ -114,11 +114,9 @@ class Api(BaseResponse):
     def _one(self, values: Mapping[str, float]) -> TYPE_RESPONSE:
         found = self._store.find(self._request["QuotaCode"], values)
         if found is None:
-            body = {
-                "__type": "NoSuchResourceException",
-                "Message": "The request failed because there is none.",
-            }
-            return 400, {"x-amzn-errortype": "NoSuchResourceException"}, json.dumps(body)
+            code = "NoSuchResourceException"
+            body = json.dumps({"__type": code, "Message": "The request failed because there is none."})
+            return 400, {"x-amzn-errortype": code, "status": 400}, body
         return 200, {}, json.dumps({"Quota": found})
 
     def _page(self, values: Mapping[str, float]) -> TYPE_RESPONSE:
