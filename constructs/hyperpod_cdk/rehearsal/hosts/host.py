@@ -18,6 +18,11 @@ BOOT_SECONDS = 180.0
 DISK = "2g"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 POLL_SECONDS = 0.05
+MAKE_DISK = (
+    'mountpoint -q "$1" && exit; mkdir -p "$1" && mount -t tmpfs -o "size=$2" disk "$1" && '
+    'mkdir "$1/upper" "$1/work" "$1/root"'
+)
+DROP_DISK = 'umount --lazy "$1"; rmdir "$1"'
 _LINKS = itertools.count(1)
 
 
@@ -83,6 +88,11 @@ class Host:
         return self.addresses[0]
 
     @property
+    def disk(self) -> Path:
+        """Where what it writes lies: memory that only the room knows, so that it outlives a reboot, no more."""
+        return self._room.folder / "disks" / self.name
+
+    @property
     def console(self) -> Path:
         """What came from its first process before systemd's journal."""
         return self._room.folder / f"{self.name}.console"
@@ -98,7 +108,8 @@ class Host:
         group.mkdir(parents=True, exist_ok=True)
         kinds = ("--net", "--uts", "--mount", "--ipc", "--pid", "--cgroup")
         inside = ["unshare", *kinds, "--fork", "--kill-child", "--", "bash", str(INIT)]
-        join = 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"'
+        disk = self._room.command("bash", "-c", MAKE_DISK, "bash", str(self.disk), self._disk)
+        join = 'echo $$ >"$1/cgroup.procs"; shift; "${@:1:DISK_WORDS}" && exec "${@:DISK_WORDS + 1}"'
         environment = {
             "PATH": PATH,
             "HOST": self.name,
@@ -108,11 +119,12 @@ class Host:
             "ROOM": str(self._room.init),
             "FOLDER": str(self._room.folder),
             "LOWER": ":".join(map(str, self._layers)),
-            "DISK": self._disk,
+            "DISK": str(self.disk),
+            "DISK_WORDS": str(len(disk)),
         }
         with self.console.open("ab") as stream:
             self._process = subprocess.Popen(
-                ["bash", "-c", join, "bash", str(group), *self._room.command(*inside)],
+                ["bash", "-c", join, "bash", str(group), *disk, *self._room.command(*inside)],
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
@@ -213,10 +225,24 @@ class Host:
 
     def kill(self) -> None:
         """Lose it, as an instance is lost: every process at once, and its disk."""
+        self.cut()
+        subprocess.run(self._room.command("bash", "-c", DROP_DISK, "bash", str(self.disk)), check=False)
+
+    def reboot(self) -> None:
+        """Cut its power and switch it on again: its disk stays, what was in /run and /tmp does not."""
+        self.cut()
+        self.start()
+        self.wait()
+
+    def cut(self) -> None:
+        """Cut its power: every process ends at once."""
         if self._process is None:
             return
-        # its first process takes all others along
-        os.kill(self._init, signal.SIGKILL)
+        if self._init:
+            # its first process takes all others along
+            os.kill(self._init, signal.SIGKILL)
+        else:
+            self._process.kill()
         self._process.wait()
         (self._room.shared / "up" / self.name).unlink(missing_ok=True)
         (self._room.folder / f"{self.name}.pid").unlink(missing_ok=True)

@@ -203,6 +203,17 @@ class Sandbox:
             host.wait()
         return made
 
+    def start(self, name: str, *, disk: str | None = None) -> Host:
+        """Switch one planned node on, and wait for it.
+
+        Args:
+            name: ``<group>-<number>``.
+            disk: size of its root.
+        """
+        host = self._start(name, disk)
+        host.wait()
+        return host
+
     def _start(self, name: str, disk: str | None) -> Host:
         entry = self.plan.nodes()[name]
         addresses = [entry["CustomerIpAddress"], entry["AgentIpAddress"]]

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Becomes the init of one host: started in new net, uts, mount, ipc, pid and cgroup namespaces of its own.
 # Environment: HOST, ADDRESSES (the first is the one that it speaks with), LINK, ROOM (pid), FOLDER (of the room),
-# LOWER (layers of its root, top first), DISK (size).
+# LOWER (layers of its root, top first), DISK (where what it writes goes).
 set -euo pipefail
 hostname "$HOST"
 mount --make-rprivate /
@@ -15,13 +15,8 @@ for address in $ADDRESSES; do ip addr add "$address/32" dev eth0; done
 # no gateway: every address, those of the service too, answers on the switch
 ip route add default dev eth0 src "${ADDRESSES%% *}"
 
-# The copy-on-write root lies in memory that only this mount namespace knows: it goes when the host goes.
-scratch=$FOLDER/scratch
-mkdir -p "$scratch"
-mount -t tmpfs -o "size=$DISK" "$HOST" "$scratch"
-mkdir "$scratch/upper" "$scratch/work" "$scratch/root"
-mount -t overlay -o "lowerdir=$LOWER,upperdir=$scratch/upper,workdir=$scratch/work" overlay "$scratch/root"
-root=$scratch/root
+mount -t overlay -o "lowerdir=$LOWER,upperdir=$DISK/upper,workdir=$DISK/work" overlay "$DISK/root"
+root=$DISK/root
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
@@ -52,7 +47,7 @@ mount --bind "$FOLDER/shared" "$root/.sandbox"
 echo "$HOST" >"$root/etc/hostname"
 printf '127.0.0.1 localhost\n%s %s\n' "${ADDRESSES%% *}" "$HOST" >"$root/etc/hosts"
 printf 'nameserver 169.254.169.253\noptions timeout:1 attempts:2\n' >"$root/etc/resolv.conf"
-tr -d - </proc/sys/kernel/random/uuid >"$root/etc/machine-id"
+[ -s "$root/etc/machine-id" ] || tr -d - </proc/sys/kernel/random/uuid >"$root/etc/machine-id"
 # the kernel's settings are the machine's, but for the network's, which are this host's own
 mount --bind "$root/proc/sys" "$root/proc/sys"
 mount -o remount,ro,bind "$root/proc/sys"

@@ -61,6 +61,15 @@ chroot "$root" systemctl mask -q console-getty getty@tty1 e2scrub_all.timer dpkg
     systemd-udevd systemd-timesyncd rpcbind.socket rpcbind.service run-rpc_pipefs.mount nfs-client.target \
     nfs-ganesha-lock.service sys-kernel-debug.mount dev-hugepages.mount sys-kernel-tracing.mount \
     systemd-logind.service e2scrub_reap.service fstrim.timer
+# Packages of a node that must not change; empty, as this machine's kernel is not theirs.
+for name in linux-image-aws lustre-client-modules-aws; do
+    mkdir -p "$root/tmp/$name/DEBIAN"
+    printf 'Package: %s\nVersion: 1.0\nArchitecture: all\nMaintainer: sandbox\nDescription: empty\n' "$name" \
+        >"$root/tmp/$name/DEBIAN/control"
+    chroot "$root" dpkg-deb --build "/tmp/$name" >/dev/null
+    chroot "$root" dpkg --install "/tmp/$name.deb" >/dev/null
+    rm -rf "$root/tmp/$name" "$root/tmp/$name.deb"
+done
 chroot "$root" useradd -m -u 1000 -s /bin/bash ubuntu
 chroot "$root" install -d -o slurm -g slurm /var/log/slurm /var/spool/slurmctld
 install -d -m 755 "$root/var/log/provision"
