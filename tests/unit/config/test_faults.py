@@ -7,6 +7,7 @@ import pytest
 from hyperpod_cdk.config import ConfigError, load
 from hyperpod_cdk.rules import Finding
 
+GROUP = "cluster.instance_groups[0]"
 GOOD = """\
 network:
   availability_zone_ids: [usw2-az4]
@@ -49,6 +50,21 @@ def told(finding: Finding) -> tuple[str, int, int, str]:
         ("instance_type:", "instance_typ:", ("HP003", 11, 7, "cluster.instance_groups[0].instance_typ")),
         ("network:", "networks:", ("HP003", 1, 1, "networks")),
         ("    capacity_gib: 1200", "    capacity: 1200", ("HP003", 6, 5, "storage.shared.capacity")),
+        (
+            "  node_recovery: Automatic",
+            "  TieredStorageConfig: {Mode: Enable}",
+            ("HP007", 8, 3, "cluster.TieredStorageConfig"),
+        ),
+        (
+            "  node_recovery: Automatic",
+            "  orchestrator: {eks: {cluster_arn: x}}",
+            ("HP007", 8, 18, "cluster.orchestrator.eks"),
+        ),
+        (
+            "      mounts:",
+            "      kubernetes_config: {}\n      mounts:",
+            ("HP007", 14, 7, GROUP + ".kubernetes_config"),
+        ),
         ("node_type", "nodetype", ("HP003", 13, 22, "cluster.instance_groups[0].slurm_config.nodetype")),
         (
             "      instance_count: 1\n",
@@ -120,6 +136,25 @@ def test_what_is_allowed_and_what_comes_closest(tmp_path: Path) -> None:
         "    allowed: Automatic, None; nearest: Automatic",
         "    fix: use one of the allowed values",
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        ("InstanceStorageConfigs", "use mounts, root_volume and secondary_volume instead"),
+        ("execution_role", "use execution_role_arn instead"),
+    ],
+)
+def test_a_member_of_the_api_is_found_where_the_spec_has_it(tmp_path: Path, key: str, fix: str) -> None:
+    (one,) = faults(tmp_path, GOOD.replace("      mounts:", f"      {key}: x\n      mounts:"))
+    assert (one.code, one.fix) == ("HP003", fix)
+
+
+def test_a_key_in_the_apis_spelling_is_offered_in_ours(tmp_path: Path) -> None:
+    one, _missing = sorted(
+        faults(tmp_path, GOOD.replace("instance_type", "InstanceType")), key=lambda one: one.code
+    )
+    assert list(one.nearest) == ["instance_type"]
 
 
 def test_the_key_that_was_meant_is_offered(tmp_path: Path) -> None:
