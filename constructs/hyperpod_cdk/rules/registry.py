@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from hyperpod_cdk.rules import (
+    accounting,
     accounting_database,
     acknowledgements,
     api_limits,
@@ -13,6 +14,7 @@ from hyperpod_cdk.rules import (
     closed_network,
     cluster,
     deployment,
+    downloads,
     groups,
     kept_data,
     lifecycle,
@@ -24,6 +26,8 @@ from hyperpod_cdk.rules import (
     mounts,
     names,
     network,
+    node_numbers,
+    node_software,
     openzfs,
     own_scripts,
     roles,
@@ -52,6 +56,7 @@ _MODULES: tuple[ModuleType, ...] = (
     *(lustre, lustre_options, openzfs, mounts, slurm, slurm_settings, lifecycle, users, user_groups),
     *(lustre_doubts, kept_data, mount_paths, acknowledgements),
     *(lifecycle_files, own_scripts, accounting_database),
+    *(accounting, node_numbers, node_software, downloads),
 )
 
 CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(
