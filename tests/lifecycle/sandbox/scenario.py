@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from hyperpod_cdk.rehearsal.hosts.host import Host
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
 
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl alice@laptop"
 ALICE = {
     "name": "alice",
     "uid": 2001,
     "gid": 2001,
     "groups": [],
-    "ssh_public_keys": [
-        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl alice@laptop"
-    ],
+    "ssh_public_keys": [KEY],
     "sudo": True,
     "account": "research",
 }

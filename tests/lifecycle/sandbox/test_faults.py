@@ -1,4 +1,4 @@
-"""What goes wrong round a node while its scripts run: they wait it out, or end with what to do, and can run again."""
+"""What goes wrong round a node while its scripts run: they wait it out, or end with what to do."""
 
 import json
 import time
@@ -9,7 +9,7 @@ import pytest
 from hyperpod_cdk.rehearsal.hosts.host import Host
 from hyperpod_cdk.rehearsal.hosts.plan import LUSTRE, Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox, ScriptRun
-from tests.lifecycle.sandbox.scenario import ALICE, BOB
+from tests.lifecycle.sandbox.scenario import ALICE, BOB, KEY
 
 LATE_SECONDS = 6.0
 """Long enough to be noticed by steps that take a second."""
@@ -106,7 +106,7 @@ def test_a_number_that_the_image_has_given_away(sandbox: Sandbox) -> None:
 
 def test_a_list_of_users_with_windows_line_ends(sandbox: Sandbox) -> None:
     host = sandbox.start("compute-5")
-    key = f"{ALICE['ssh_public_keys'][0]}\r"
+    key = f"{KEY}\r"
     sandbox.plan.users = [{**ALICE, "ssh_public_keys": [key]}, BOB]
     text = json.dumps(sandbox.plan.node_config(), indent=1).replace("\n", "\r\n")
     sandbox.plan.files = {"config.json": text.encode()}
@@ -123,8 +123,9 @@ def test_a_list_of_users_with_windows_line_ends(sandbox: Sandbox) -> None:
 
 def test_the_lock_of_dpkg_is_held(sandbox: Sandbox) -> None:
     host = sandbox.start("compute-6")
-    hold = "import fcntl, time; f = open('/var/lib/dpkg/lock', 'w'); fcntl.lockf(f, fcntl.LOCK_EX); time.sleep({})"
-    host.run(f'setsid python3 -c "{hold.format(LATE_SECONDS)}" >/dev/null 2>&1 &')
+    hold = "f = open('/var/lib/dpkg/lock', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)"
+    program = f"import fcntl, time; {hold}; time.sleep({LATE_SECONDS})"
+    host.run(f'setsid python3 -c "{program}" >/dev/null 2>&1 &')
     run = sandbox.run_script(host)
     assert run.exit_code == 0, run.output
     assert host.run("apt-mark showhold").lines == ["linux-image-aws", "lustre-client-modules-aws"]

@@ -89,7 +89,7 @@ class Host:
 
     @property
     def disk(self) -> Path:
-        """Where what it writes lies: memory that only the room knows, so that it outlives a reboot, no more."""
+        """Where what it writes lies: memory that only the room knows, so that it outlives a reboot."""
         return self._room.folder / "disks" / self.name
 
     @property
