@@ -12,9 +12,10 @@ _SHOWN = 5
 
 def known_rules() -> Mapping[str, "Rule"]:
     """Rules by their codes, in order."""
+    from hyperpod_cdk import preflight
     from hyperpod_cdk.rules import RULES
 
-    return RULES
+    return {**RULES, **preflight.RULES}
 
 
 def unknown(code: str, rules: Mapping[str, "Rule"]) -> str:

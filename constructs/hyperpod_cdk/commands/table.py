@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, Entry] = {
     "init": Entry(module=f"{_HERE}.init"),
     "migrate": Entry(module=f"{_HERE}.migrate"),
     "validate": Entry(module=f"{_HERE}.validate"),
+    "preflight": Entry(module=f"{_HERE}.preflight"),
     "explain": Entry(module=f"{_HERE}.explain"),
     "rules": Entry(module=f"{_HERE}.rules"),
     "schema": Entry(module=f"{_HERE}.schema"),

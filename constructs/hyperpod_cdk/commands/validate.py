@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hyperpod_cdk.commands.exits import FOUND, OK, WRONG_INPUT, CommandError
-from hyperpod_cdk.commands.known import known_rules, unknown
+from hyperpod_cdk.commands.acknowledged import codes_of
+from hyperpod_cdk.commands.exits import FOUND, OK, WRONG_INPUT
 from hyperpod_cdk.commands.output import printer
 from hyperpod_cdk.commands.reports.report import FileReport
 
@@ -50,7 +50,7 @@ def command(
     Errors come before warnings, each with its line, what is allowed and what to do. Warnings can be
     acknowledged here, or in the file under `acknowledge`.
     """
-    codes = _codes(acknowledge or ())
+    codes = codes_of(acknowledge or ())
     reports, code = [], OK
     for file in files:
         report, readable = _validated(file, codes)
@@ -58,22 +58,6 @@ def command(
         code = max(code, _code(report, strict=strict) if readable else WRONG_INPUT)
     _write(reports, Format.JSON if as_json else format)
     return code
-
-
-def _codes(given: Sequence[str]) -> frozenset[str]:
-    """The codes that are acknowledged, upper case."""
-    from hyperpod_cdk.rules import Severity
-
-    codes = frozenset(code.strip().upper() for one in given for code in one.split(","))
-    known = known_rules()
-    for code in sorted(codes):
-        if code not in known:
-            raise CommandError(f"--acknowledge: {unknown(code, known)}")
-        if known[code].severity is Severity.ERROR:
-            raise CommandError(
-                f"--acknowledge: {code} is an error, and errors can not be acknowledged: mend it"
-            )
-    return codes
 
 
 def _validated(file: str, codes: frozenset[str]) -> tuple[FileReport, bool]:
@@ -111,5 +95,6 @@ def _write(reports: Sequence[FileReport], format: Format) -> None:
         print(json.dumps(json_report(reports), indent=2))
     else:
         from hyperpod_cdk.commands.reports.sarif import sarif
+        from hyperpod_cdk.rules import RULES
 
-        print(json.dumps(sarif(reports, known_rules(), folder=Path.cwd()), indent=2))
+        print(json.dumps(sarif(reports, RULES, folder=Path.cwd()), indent=2))

@@ -19,13 +19,14 @@ def text_lines(reports: Sequence[FileReport]) -> Iterator[Line]:
             name = findings[0].instance_group
             yield [(f"instance group {name}" if name else part or "the file", "bold")]
             for finding in findings:
-                yield from _finding(finding)
+                yield from finding_lines(finding)
             yield []
     for report in reports:
         yield [(f"{report.file}: ", ""), _counts(report)]
 
 
-def _finding(finding: Finding) -> Iterator[Line]:
+def finding_lines(finding: Finding) -> Iterator[Line]:
+    """One finding, in two to four lines."""
     head, *details = str(finding).splitlines()
     place, told, rest = head.partition(f"{finding.severity} {finding.code}")
     yield [(place, "dim"), (told, _STYLES[finding.severity]), (rest, "")]
