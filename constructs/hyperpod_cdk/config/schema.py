@@ -11,7 +11,7 @@ DIALECT = "http://json-schema.org/draft-07/schema#"
 
 def schema() -> dict[str, Any]:
     """JSON Schema (draft-07) of a cluster's YAML file, descriptions and defaults included."""
-    made = adapter().json_schema(ref_template="#/definitions/{model}")
+    made = adapter(described=True).json_schema(ref_template="#/definitions/{model}")
     definitions: dict[str, Any] = made["$defs"]
     root = definitions.pop("HyperPodSpec")
     for tagged in _discriminators(root):
