@@ -11,6 +11,8 @@ from hyperpod_cdk.spec import HyperPodSpec, NodeType, Provisioning, RemovalPolic
 
 # CFN aws-resource-cloudformation-waitcondition.html, 2026-10: Timeout at most 43200 seconds
 _MAX_HOURS = 12
+# the page of HP143: 90 minutes of DCGM, 15 of NCCL, 5 of EFA, 2 of stress, and the node's start
+_CHECK_HOURS = 3
 
 
 @checks(
@@ -74,3 +76,29 @@ def nothing_to_wait_for(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     compute = [group for _, group in groups_of(spec, NodeType.COMPUTE)]
     if compute and all(group.min_instance_count is None for group in compute):
         yield rule.finding("deployment.wait", "waits for no compute node", given=wait)
+
+
+@checks(
+    Rule(
+        code="HP143",
+        title="a wait shorter than the checks before it",
+        why="nodes count once they have passed their deep health checks, which take up to two hours beside "
+        "the nodes' own start",
+        fix="wait 3 hours or longer, or remove on_start_deep_health_checks",
+        source=f"{GUIDE}sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html",
+        severity=Severity.WARNING,
+    )
+)
+def wait_for_checks(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    hours = spec.deployment.wait_timeout_hours
+    if spec.deployment.wait != Wait.MINIMUM_COUNTS or unresolved(hours) or hours >= _CHECK_HOURS:
+        return
+    if any(group.on_start_deep_health_checks for _, group in groups_of(spec, NodeType.COMPUTE)):
+        message = "ends before the deep health checks may have"
+        yield rule.finding(
+            "deployment.wait_timeout_hours",
+            message,
+            given=hours,
+            allowed=f"{_CHECK_HOURS} to {_MAX_HOURS}",
+            nearest=[_CHECK_HOURS],
+        )

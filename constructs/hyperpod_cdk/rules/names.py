@@ -15,7 +15,7 @@ _ARN = r"arn:aws[a-z-]*:{service}:[a-z0-9-]+:\d{{12}}:{resource}"
 _KEY = re.compile(_ARN.format(service="kms", resource=r"key/[\w-]+"))
 _SECRET = re.compile(_ARN.format(service="secretsmanager", resource=r"secret:.+"))
 _TOPIC = re.compile(_ARN.format(service="sns", resource=r"[\w.-]+"))
-_REGION = re.compile(r"^arn:[^:]*:[^:]*:(?P<arn>[^:]+):|\.fsx\.(?P<dns>[a-z0-9-]+)\.amazonaws\.com")
+_REGION = re.compile(r"arn:[^:]+:[^:]+:([^:]+):")
 _EXAMPLES = {
     _KEY: "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
     _SECRET: "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
@@ -73,41 +73,32 @@ def extra_files_exist(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 @checks(
     Rule(
         code="HP133",
-        title="a thing of another Region",
-        why="keys, secrets, training plans and file systems are used in their own Region only",
+        title="a key or a training plan of another Region",
+        why="keys encrypt, and reserved capacity lies, in their own Region only",
         fix="use one of the stack's Region, or correct region",
         source="https://docs.aws.amazon.com/kms/latest/developerguide/concepts.html, "
-        f"{GUIDE}sagemaker-hyperpod-prerequisites.html",
+        f"{GUIDE}training-plan-utilization-for-hyperpod.html",
     )
 )
 def region_of_stack(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     if spec.region is None or unresolved(spec.region):
         return
-    for path, value in _regional(spec):
-        found = None if value is None or unresolved(value) else _REGION.search(value)
-        region = found and (found["arn"] or found["dns"])
-        if region and region != spec.region:
-            yield rule.finding(path, f"is of {region}", given=value, allowed=f"one of {spec.region}")
+    for path, arn in _regional(spec):
+        found = None if arn is None or unresolved(arn) else _REGION.match(arn)
+        if found and found[1] != spec.region:
+            yield rule.finding(path, f"is of {found[1]}", given=arn, allowed=f"one of {spec.region}")
 
 
 def _regional(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
-    """Paths and values that tell a Region: ARNs, and DNS names of file systems."""
-    for path, value, kind in _arns(spec):
-        if kind is not _TOPIC:
-            yield path, value
-    database = spec.cluster.orchestrator.slurm.accounting_database
-    if database is not None:
-        yield "cluster.orchestrator.slurm.accounting_database.secret_arn", database.secret_arn
+    """Paths and ARNs of what is used in its own Region only."""
+    yield "kms_key_arn", spec.kms_key_arn
+    for path, file_system in file_systems(spec):
+        yield f"{path}.kms_key_arn", file_system.kms_key_arn
     for path, group in groups(spec):
         yield f"{path}.training_plan_arn", group.training_plan_arn
         for name in ("root_volume", "secondary_volume"):
             volume = getattr(group, name)
             yield f"{path}.{name}.volume_kms_key_id", volume and volume.volume_kms_key_id
-        for index, mount in enumerate(group.mounts):
-            yield f"{path}.mounts[{index}].dns_name", mount.dns_name
-    for path, file_system in file_systems(spec):
-        if file_system.existing is not None:
-            yield f"{path}.existing.dns_name", file_system.existing.dns_name
 
 
 def _arns(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, re.Pattern[str]]]:

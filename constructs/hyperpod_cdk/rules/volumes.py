@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import groups, is_continuous
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -78,14 +78,16 @@ def volume_key_needs_continuous(spec: HyperPodSpec, rule: Rule) -> Iterator[Find
     Rule(
         code="HP123",
         title="an image and a release of another image",
-        why="image_release_version picks a release of HyperPod's own image, image_id one of yours",
+        why="image_release_version picks a release of HyperPod's own image, image_id one of yours; which of "
+        "the two counts is not documented",
         fix="keep one of image_id and image_release_version",
         source=f"{API}API_ClusterInstanceGroupSpecification.html",
+        severity=Severity.WARNING,
     )
 )
 def image_or_release(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
-        if group.image_id is not None and group.image_release_version is not None:
+        if group.image_id not in (None, "default") and group.image_release_version is not None:
             yield rule.finding(
                 f"{path}.image_release_version",
                 "excludes image_id, which is given too",

@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.spec import (
-    AccountingDatabase,
     DeepHealthCheck,
     EbsVolume,
     ExistingNetwork,
     ExistingSubnet,
     InstanceGroup,
     LifeCycleConfig,
-    Mount,
     MultiHead,
     Network,
     NodeProvisioningMode,
@@ -37,7 +35,6 @@ ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONC
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
 SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
-EAST_SECRET = SECRET.replace("us-west-2", "us-east-1")
 HEADS = MultiHead(
     slurm_database_secret_arn=SECRET,
     slurm_database_endpoint="db.example.com",
@@ -67,6 +64,7 @@ TAGS_51 = {**TAGS_50, "Tag50": "x"}
 
 NATIVE = {"deployment.provisioning": Provisioning.CLOUDFORMATION}
 COUNTS = {"deployment.wait": Wait.MINIMUM_COUNTS}
+CHECKED_COUNTS = {**COUNTS, CHECKED: CHECKS, "compute.min_instance_count": 1}
 LOGS_GO = {"deployment.log_group_removal_policy": RemovalPolicy.DESTROY}
 
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
@@ -81,6 +79,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP141", {"deployment.wait_timeout_hours": 0}, ["deployment.wait_timeout_hours"]),
     ("HP141", {"deployment.wait_timeout_hours": 13}, ["deployment.wait_timeout_hours"]),
     ("HP141", {"deployment.wait_timeout_hours": NUMBER_TOKEN}, []),
+    ("HP143", {**CHECKED_COUNTS, "deployment.wait_timeout_hours": 3}, []),
+    ("HP143", {**CHECKED_COUNTS, "deployment.wait_timeout_hours": 2}, ["deployment.wait_timeout_hours"]),
+    ("HP143", {**CHECKED_COUNTS, "deployment.wait": Wait.IN_SERVICE, "deployment.wait_timeout_hours": 2}, []),
+    ("HP143", {**COUNTS, "deployment.wait_timeout_hours": 2}, []),
+    ("HP143", {**CHECKED_COUNTS, "deployment.wait_timeout_hours": NUMBER_TOKEN}, []),
     ("HP142", COUNTS, ["deployment.wait"]),
     ("HP142", {**COUNTS, "compute.min_instance_count": 2}, []),
     ("HP142", {**COUNTS, **ALL_AT_ONCE}, []),
@@ -267,26 +270,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"compute.root_volume": EbsVolume(volume_kms_key_id=KEY.replace("us-west-2", "eu-west-1"))},
         ["compute.root_volume.volume_kms_key_id"],
     ),
-    (
-        "HP133",
-        {"slurm.accounting_database": AccountingDatabase(endpoint="db", secret_arn=EAST_SECRET)},
-        ["slurm.accounting_database.secret_arn"],
-    ),
-    (
-        "HP133",
-        {"slurm.multi_head": replace(HEADS, slurm_sns_arn=HEADS.slurm_sns_arn.replace("west-2", "east-1"))},
-        [],
-    ),
-    (
-        "HP133",
-        {
-            "compute.mounts[1]": Mount(
-                file_system_type="OPENZFS",
-                dns_name="fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com",
-            )
-        },
-        ["compute.mounts[1].dns_name"],
-    ),
+    ("HP133", {"kms_key_arn": "1234abcd-12ab-34cd-56ef-1234567890ab"}, []),
     ("HP132", {"lifecycle.extra_files": "lifecycle_scripts"}, []),
     ("HP132", {"lifecycle.extra_files": "no-such-folder"}, ["lifecycle.extra_files"]),
     ("HP132", {"lifecycle.extra_files": "pyproject.toml"}, ["lifecycle.extra_files"]),
@@ -347,6 +331,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         [],
     ),
     ("HP123", {"compute.image_id": "ami-0123456789abcdef0"}, []),
+    ("HP123", {"compute.image_id": "default", "compute.image_release_version": "1.2.3"}, []),
     ("HP123", {"compute.image_release_version": TEXT_TOKEN}, []),
     (
         "HP123",
