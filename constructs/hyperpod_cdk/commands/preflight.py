@@ -48,7 +48,7 @@ def command(
         return OK
     if config is None:
         raise CommandError("which configuration? Give a FILE, or --print-policy")
-    if _breaks_rules(config):
+    if _breaks_rules(config, file or ""):
         return WRONG_INPUT
     report = _asked(config, profile=profile, region=region, acknowledged=_codes(acknowledge or []))
     _write(file or "", report, as_json=as_json)
@@ -64,7 +64,7 @@ def _read(file: str) -> "Config":
         raise CommandError(str(error)) from None
 
 
-def _breaks_rules(config: "Config") -> bool:
+def _breaks_rules(config: "Config", file: str) -> bool:
     """Whether it does; then every error is printed."""
     from hyperpod_cdk.commands.reports.report import FileReport
     from hyperpod_cdk.commands.reports.text import text_lines
@@ -72,7 +72,7 @@ def _breaks_rules(config: "Config") -> bool:
 
     faults = errors(check(config.spec))
     if faults:
-        report = FileReport(file=config.file, findings=config.placed(faults))
+        report = FileReport(file=file, findings=config.placed(faults))
         printer()([*text_lines([report]), [("an account is looked at for a file without errors", "bold")]])
     return bool(faults)
 

@@ -1,13 +1,14 @@
 """Checks, and what comes of them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hyperpod_cdk.preflight.calls import Api, Call, RefusedError, UnansweredError
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.rules import Finding, Rule, errors
+from hyperpod_cdk.rules.look import groups
 from hyperpod_cdk.spec import HyperPodSpec
 
 
@@ -85,14 +86,17 @@ def result_of(check: Check, look: Look) -> Result:
             if isinstance(one, Unchecked):
                 unchecked.append(one)
             else:
-                findings.append(one)
+                findings.append(_with_group(look.spec, one))
     except (UnansweredError, RefusedError) as reason:
         unchecked.append(Unchecked(path="", reason=str(reason)))
     except Exception as error:
         # an answer unlike any that was foreseen must not stop the other checks
-        unchecked.append(Unchecked(path="", reason=f"AWS answered unlike expected: {_name(error)}"))
+        unchecked.append(Unchecked(path="", reason=f"AWS answered unlike expected: {error!r}"))
     return Result(check=check, findings=tuple(findings), unchecked=tuple(dict.fromkeys(unchecked)))
 
 
-def _name(error: Exception) -> Any:
-    return f"{type(error).__name__}: {error}"
+def _with_group(spec: HyperPodSpec, finding: Finding) -> Finding:
+    for path, group in groups(spec):
+        if finding.path == path or finding.path.startswith(f"{path}."):
+            return replace(finding, instance_group=group.instance_group_name)
+    return finding

@@ -1,9 +1,10 @@
 """A preflight: every check at once."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from threading import Thread
 
 from hyperpod_cdk.preflight.aws import Aws
@@ -12,19 +13,23 @@ from hyperpod_cdk.preflight.check import Check, Result, result_of
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.preflight.registry import CHECKS
 from hyperpod_cdk.preflight.report import Report
+from hyperpod_cdk.rules import Severity
 from hyperpod_cdk.spec import HyperPodSpec
 
 WHO_ASKS = Api(client="sts", operation="get_caller_identity", action="sts:GetCallerIdentity")
 """Needs no permission, and can not be denied."""
 
 
-def run(spec: HyperPodSpec, aws: Aws, *, checks: Sequence[Check] = CHECKS) -> Report:
+def run(
+    spec: HyperPodSpec, aws: Aws, *, checks: Sequence[Check] = CHECKS, acknowledged: Iterable[str] = ()
+) -> Report:
     """Look whether an account has what a spec needs; changes nothing there.
 
     Args:
         spec: what a user asks for; it should break no rule.
         aws: the account and Region.
         checks: which. Default: all.
+        acknowledged: codes of warnings that are not to be told, beside those that the spec acknowledges.
 
     Returns:
         The results; what could not be checked is one of them, never an error.
@@ -36,7 +41,8 @@ def run(spec: HyperPodSpec, aws: Aws, *, checks: Sequence[Check] = CHECKS) -> Re
     for check in needed:
         _begin(check, look)
     futures = [_in_background(check, look) for check in needed]
-    results = [future.result() for future in futures]
+    silent = {*acknowledged, *spec.acknowledge}
+    results = [_told(future.result(), silent) for future in futures]
     account, caller = _caller(aws)
     return Report(
         region=aws.region,
@@ -46,6 +52,13 @@ def run(spec: HyperPodSpec, aws: Aws, *, checks: Sequence[Check] = CHECKS) -> Re
         left_out=[check for check in checks if not check.needed(spec)],
         seconds=time.perf_counter() - start,
     )
+
+
+def _told(result: Result, silent: Collection[str]) -> Result:
+    rule = result.check.rule
+    if rule.severity is Severity.WARNING and rule.code in silent:
+        return replace(result, findings=())
+    return result
 
 
 def _begin(check: Check, look: Look) -> None:

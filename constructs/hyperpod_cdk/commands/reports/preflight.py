@@ -45,31 +45,32 @@ def preflight_lines(file: str, report: Report) -> Iterator[Line]:
         yield []
         yield [("could not check:", _STYLES[Outcome.UNKNOWN])]
     for reason, number in notes.items():
-        yield [(f"  [{number}] {reason}", "")]
+        yield [(f"  [{number}] {reason}", ""), (_places(report, reason), "dim")]
     yield []
     yield [(_counts(report), "bold")]
 
 
 def _notes(report: Report) -> dict[str, int]:
     """Reasons, each with a number: one often holds for many checks."""
-    reasons = dict.fromkeys(
-        _shown(one.path, one.reason) for result in report.results for one in result.unchecked
-    )
+    reasons = dict.fromkeys(one.reason for result in report.results for one in result.unchecked)
     return {reason: number for number, reason in enumerate(reasons, start=1)}
 
 
-def _shown(path: str, reason: str) -> str:
-    return f"{path}: {reason}" if path else reason
+def _places(report: Report, reason: str) -> str:
+    """Where in the file; nothing for what is about the account as a whole."""
+    every = [one for result in report.results for one in result.unchecked if one.reason == reason]
+    paths = list(dict.fromkeys(one.path for one in every))
+    return "" if "" in paths else f" ({', '.join(paths)})"
 
 
 def _row(result: Result, width: int, notes: dict[str, int]) -> Line:
     outcome, rule = result.outcome, result.check.rule
-    numbers = dict.fromkeys(notes[_shown(one.path, one.reason)] for one in result.unchecked)
-    told = rule.title if result.findings else ""
-    more = " ".join(f"[{number}]" for number in numbers)
+    numbers = dict.fromkeys(notes[one.reason] for one in result.unchecked)
+    told = [rule.title] if result.findings else []
+    more = " ".join([*told, *(f"[{number}]" for number in numbers)])
     return [
         (f"{outcome:15}  ", _STYLES[outcome]),
-        (f"{rule.code}  {result.check.name:{width}}  {' '.join(filter(None, (told, more)))}".rstrip(), ""),
+        (f"{rule.code}  {result.check.name:{width}}  {more}".rstrip(), ""),
     ]
 
 
