@@ -21,6 +21,9 @@ from hyperpod_cdk.cluster.request import (
 from hyperpod_cdk.config import load
 from hyperpod_cdk.spec import (
     AccountingDatabase,
+    BatchSize,
+    BatchSizeType,
+    CapacityType,
     Cluster,
     DeepHealthCheck,
     EbsVolume,
@@ -29,12 +32,16 @@ from hyperpod_cdk.spec import (
     LifecycleMode,
     Mount,
     MultiHead,
+    NetworkInterfaceType,
     NodeProvisioningMode,
     NodeType,
     Orchestrator,
+    RollingUpdatePolicy,
+    ScheduledUpdateConfig,
     SlurmConfig,
     SlurmConfigStrategy,
     SlurmOrchestrator,
+    UpdateDeploymentConfig,
 )
 from hyperpod_cdk.stack import HyperPodStack
 
@@ -248,6 +255,44 @@ def test_an_accounting_database_goes_to_the_orchestrator() -> None:
                 "InstanceStorageConfigs": [
                     {"EbsVolumeConfig": {"VolumeKmsKeyId": "key-1", "RootVolume": True}}
                 ]
+            },
+        ),
+        ({"capacity_requirements": CapacityType.SPOT}, {"CapacityRequirements": {"Spot": {}}}),
+        ({"capacity_requirements": CapacityType.ON_DEMAND}, {"CapacityRequirements": {"OnDemand": {}}}),
+        (
+            {"network_interface": NetworkInterfaceType.EFA_ONLY},
+            {"NetworkInterface": {"InterfaceType": "efa-only"}},
+        ),
+        (
+            {"scheduled_update_config": ScheduledUpdateConfig(schedule_expression="cron(0 3 ? * SUN *)")},
+            {"ScheduledUpdateConfig": {"ScheduleExpression": "cron(0 3 ? * SUN *)"}},
+        ),
+        (
+            {
+                "scheduled_update_config": ScheduledUpdateConfig(
+                    schedule_expression="cron(0 3 ? * SUN *)",
+                    deployment_config=UpdateDeploymentConfig(
+                        rolling_update_policy=RollingUpdatePolicy(
+                            maximum_batch_size=BatchSize(type=BatchSizeType.CAPACITY_PERCENTAGE, value=25),
+                            rollback_maximum_batch_size=BatchSize(type=BatchSizeType.INSTANCE_COUNT, value=2),
+                        ),
+                        wait_interval_in_seconds=0,
+                        auto_rollback_alarm_names=["lost-nodes"],
+                    ),
+                )
+            },
+            {
+                "ScheduledUpdateConfig": {
+                    "ScheduleExpression": "cron(0 3 ? * SUN *)",
+                    "DeploymentConfig": {
+                        "RollingUpdatePolicy": {
+                            "MaximumBatchSize": {"Type": "CAPACITY_PERCENTAGE", "Value": 25},
+                            "RollbackMaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 2},
+                        },
+                        "WaitIntervalInSeconds": 0,
+                        "AutoRollbackConfiguration": [{"AlarmName": "lost-nodes"}],
+                    },
+                }
             },
         ),
         (
