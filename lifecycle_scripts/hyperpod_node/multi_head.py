@@ -20,6 +20,8 @@ DEFAULT_STATE = "/var/spool/slurmctld"
 SCRIPTS = f"{slurm.ETC}/scripts"
 # each controller's own: it holds the database's password
 NOT_SHARED = ("slurmdbd.conf", "slurmdbd.conf.template")
+# by one of the controllers, for all of them
+WRITTEN_LATER = ("accounting.conf", "hyperpod-cdk.conf", "topology.conf")
 SETTINGS = {"SlurmctldPrimaryOnProg": "on", "SlurmctldPrimaryOffProg": "off"}
 CONTROLLERS_LIMIT_SECONDS = 600
 NOTIFY = """#!/bin/bash
@@ -44,16 +46,17 @@ def share(context: Context) -> str:
     """Put configuration and state where every controller has them; the first one's count."""
     folder = _folder(context)
     made = _settle_configuration(context, folder / "etc")
-    for path in sorted((folder / "etc").iterdir()):
-        _link(context.root.path(f"{slurm.ETC}/{path.name}"), path)
+    names = {*WRITTEN_LATER, *(path.name for path in (folder / "etc").iterdir())}
+    for name in sorted(names):
+        _link(context.root.path(f"{slurm.ETC}/{name}"), folder / "etc" / name)
     state = folder / "state"
     owner = account(context.root, "slurm")
     if not state.is_dir():
         state.mkdir(mode=0o700, exist_ok=True)
     if owner:
         context.root.own(state, owner.uid, owner.gid)
-    name = slurm.settings(context.root).get("statesavelocation", DEFAULT_STATE)
-    _link(context.root.path(name), state)
+    location = slurm.settings(context.root).get("statesavelocation", DEFAULT_STATE)
+    _link(context.root.path(location), state)
     heads = _all_controllers_named(context)
     _write_notifications(context)
     return f"{heads} controllers share {folder}, {'made by this one' if made else 'made by another'}"

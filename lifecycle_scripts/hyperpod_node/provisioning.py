@@ -97,7 +97,7 @@ def _multi_head(entry: Reader) -> MultiHead | None:
         database_secret_arn=entry.get("slurm_database_secret_arn").text(),
         database_user=entry.get("slurm_database_user").text("admin"),
         shared_directory=directory.text(),
-        topic_arn=entry.get("slurm_sns_arn").text(""),
+        topic_arn=str(entry.get("slurm_sns_arn").value or ""),
     )
 
 

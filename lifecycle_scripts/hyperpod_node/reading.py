@@ -39,10 +39,8 @@ class Reader:
         """A member of an object; one that is absent reads as null, and so do those of null."""
         if self.value is not None and not isinstance(self.value, Mapping):
             raise self.wrong("an object")
-        return Reader(
-            self.value and self.value.get(key),
-            f"{self.where}: {key}" if ":" not in self.where else f"{self.where}.{key}",
-        )
+        member = None if self.value is None else self.value.get(key)
+        return Reader(member, f"{self.where}: {key}" if ":" not in self.where else f"{self.where}.{key}")
 
     def items(self) -> Sequence[Reader]:
         """The elements of a list; null reads as an empty one."""

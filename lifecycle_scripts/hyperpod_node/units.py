@@ -22,7 +22,7 @@ def is_active(context: Context, unit: str) -> bool:
 
 def is_enabled(root: Root, unit: str) -> bool:
     """Whether anything that systemd starts by itself wants the unit."""
-    return any(path.is_symlink() for path in root.path(FOLDER).glob(f"*.wants/{_whole(unit)}"))
+    return any((folder / _whole(unit)).is_symlink() for folder in root.path(FOLDER).glob("*.wants"))
 
 
 def is_masked(root: Root, unit: str) -> bool:

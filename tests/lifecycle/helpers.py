@@ -52,7 +52,9 @@ def hook_of(mode: str) -> str:
 
 
 def node_config(
-    mode: str = "custom", mounts: Sequence[dict[str, str]] = (LUSTRE,), users: Sequence[dict[str, Any]] = ()
+    mode: str = "custom",
+    mounts: Sequence[Mapping[str, Any]] = (LUSTRE,),
+    users: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     return {
         "format": 1,
@@ -186,17 +188,18 @@ def bench(
     group: str = "compute",
     index: int = 1,
     mode: str = "custom",
-    mounts: Sequence[dict[str, str]] = (LUSTRE,),
+    mounts: Sequence[Mapping[str, Any]] = (LUSTRE,),
     users: Sequence[dict[str, Any]] = (),
     faults: Sequence[CommandFault] = (),
     storage: Path | None = None,
     legacy: dict[str, Any] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> Bench:
-    """A node as the service hands it over, and the context of a step on it."""
+    """A node as the service hands it over, and the context of a step on it; `more` goes into config.json."""
     directory.mkdir(parents=True, exist_ok=True)
     scripts = directory / "scripts"
     scripts.mkdir(exist_ok=True)
-    document = node_config(mode, mounts, users)
+    document = {**node_config(mode, mounts, users), **(more or {})}
     (scripts / "config.json").write_text(json.dumps(document))
     if legacy is not None:
         (scripts / provisioning.NAME).write_text(json.dumps(legacy))
