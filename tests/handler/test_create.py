@@ -124,11 +124,17 @@ def test_46_a_name_in_use_by_another_is_left_alone(
     calls.clear()
     response = stack.create(REQUEST)
     assert not response.ok
-    assert "ml exists and is not this stack's" in response.reason
+    assert "ml exists and is not this stack's: it is Other of stack ml (6a1c0d60-" in response.reason
+    assert "it was not touched (arn:aws:sagemaker:" in response.reason
     assert response.physical_id == FAILED_CREATE
     assert stack.last.ok
     assert calls.mutating == []
     assert vars(service.clusters["ml"]) == before
+
+
+def test_46_a_name_in_use_by_what_no_stack_made_says_so(stack: Stack, aws: Aws) -> None:
+    aws.sagemaker.create_cluster(**REQUEST)
+    assert "it has no tags of a stack's cluster" in stack.create(REQUEST).reason
 
 
 def test_46_a_name_taken_between_check_and_create_is_left_alone(

@@ -83,6 +83,7 @@ def test_16_insufficient_capacity_is_told_word_for_word(stack: Stack, service: H
     response = stack.create(cluster())
     assert not response.ok
     assert "We currently do not have sufficient capacity" in response.reason
+    assert "what to do: another Availability Zone or instance type" in response.reason
 
 
 def test_49_the_biggest_cluster_and_the_longest_logs_fit(stack: Stack, service: HyperPodService) -> None:

@@ -52,6 +52,7 @@ def test_14_an_update_that_the_service_rolled_back_is_no_success(
     assert response.physical_id == "ml"
     assert "did not keep InstanceGroups[compute].InstanceCount" in response.reason
     assert service.clusters["ml"].failure_message in response.reason
+    assert ("what to do: put back the partitions" in response.reason) == isinstance(fault, UpdateRollsBack)
     assert made.last.ok, "the rollback's Update finds the old state and succeeds"
     assert target(service) == 2
     assert calls.mutating == ["UpdateCluster"]

@@ -292,7 +292,7 @@ def test_46_a_cluster_that_became_anothers_is_not_touched(
 ) -> None:
     service.clusters["ml"].tags = []
     response = made.update(regroup(REQUEST, "compute", InstanceCount=3))
-    assert "is not this stack's" in response.reason
+    assert "is not this stack's any more: it has no tags" in response.reason
     assert calls.mutating == []
 
 

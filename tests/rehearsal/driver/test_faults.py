@@ -134,7 +134,7 @@ def test_one_line_has_the_last_line_of_each_text_once() -> None:
 
 # -- what fails as it should -----------------------------------------------------------------------------
 
-TAKEN = f"Error: ClusterName: a cluster {NAME} exists and is not this stack's (arn). Choose another"
+TAKEN = f"Error: ClusterName: a cluster {NAME} exists and is not this stack's: it is x. Choose another"
 NO_CAPACITY = (
     "Create failed\nWe do not have sufficient capacity\ninstance group controller: Failed, 0 of 1 nodes"
 )
@@ -231,6 +231,13 @@ def test_what_does_not_fail_as_it_should_is_told(case: Any, tmp_path: Path) -> N
     usual = {"commands": [fails], "reason": NO_CAPACITY, "status": "ROLLBACK_COMPLETE"}
     with pytest.raises(RehearsalError, match=told):
         Play(tmp_path, **{**usual, **facts}).play(FAULTS["capacity"])
+
+
+def test_scripts_that_a_fault_can_not_strike_are_told(tmp_path: Path) -> None:
+    """A group with scripts of the user's own comes up all the same."""
+    play = Play(tmp_path, [succeeds])
+    with pytest.raises(RehearsalError, match=r"no node's script ran apt-mark\. Scripts of your own may do"):
+        play.play(FAULTS["lifecycle"])
 
 
 def test_terminal_may_break_lines(tmp_path: Path) -> None:

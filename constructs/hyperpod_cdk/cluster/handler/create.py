@@ -7,7 +7,7 @@ from .converge import converge
 from .errors import AWS_ERRORS, RefusedError, is_name_in_use, is_outcome_unknown
 from .live import Live, find
 from .log import log
-from .ownership import check_tags, creation_tags, is_made_by, is_ours, read_tags, tag_list
+from .ownership import check_tags, creation_tags, is_made_by, is_ours, owner, read_tags, tag_list
 from .patience import patiently
 from .reason import shorten
 from .request import Desired, Event, check_size, desired_of
@@ -87,8 +87,8 @@ def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, An
         return unsure(desired, error, aws)
     if not is_ours(tags, event):
         raise RefusedError(
-            f"ClusterName: a cluster {desired.name} exists and is not this stack's ({live.arn}). "
-            "Choose another name; that cluster was not touched"
+            f"ClusterName: a cluster {desired.name} exists and is not this stack's: {owner(tags)}. Choose "
+            f"another name, or delete that cluster if it is left over: it was not touched ({live.arn})"
         )
     if live.status == "Deleting":
         raise RefusedError(

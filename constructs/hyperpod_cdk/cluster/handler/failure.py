@@ -13,6 +13,20 @@ from .log import log
 from .reason import Part, compose
 from .result import nodes
 
+ADVICE = (
+    (
+        "sufficient capacity",
+        "what to do: another Availability Zone or instance type, fewer nodes, or a training plan",
+    ),
+    (
+        "drift",
+        "what to do: put back the partitions in slurm.conf that were changed by hand, or let "
+        "SlurmConfigStrategy be Overwrite or Merge",
+    ),
+)
+"""By what FailureMessage has in it. Sources: DG sagemaker-hyperpod-faq-slurm and
+smcluster-getting-started-slurm-cli (strategies and drift)."""
+
 LIFECYCLE_STREAMS = "LifecycleConfig/"
 _BAD_NODES = frozenset({"Failure", "NotFound"})
 _FAILURE = re.compile("fail|error", re.IGNORECASE)
@@ -42,11 +56,13 @@ def explain(aws: Aws, live: Live, headline: str) -> str:
     """
     node = _try(aws, _bad_node, live) or {}
     stream, tail = _try(aws, _lifecycle_tail, live, node) or ("", "")
+    message = str(live.description.get("FailureMessage", ""))
     place = f"log group {live.log_group} {_link(aws, live)}"
     return compose(
         [
             Part(text=headline, most=700),
-            Part(text=str(live.description.get("FailureMessage", "")), most=700),
+            Part(text=message, most=700),
+            Part(text=next((advice for text, advice in ADVICE if text in message), ""), most=200),
             Part(text=_groups(live), most=300),
             Part(text=_node_text(node), most=300),
             Part(text=place, most=450),

@@ -77,6 +77,14 @@ def is_ours(tags: Mapping[str, str], event: Event) -> bool:
     return ownership_tags(event).items() <= tags.items()
 
 
+def owner(tags: Mapping[str, str]) -> str:
+    """Say whose a cluster is that is not ours, for people."""
+    parts = tags.get(STACK_TAG, "").split("/")
+    if len(parts) != 3:
+        return "it has no tags of a stack's cluster"
+    return f"it is {tags.get(LOGICAL_TAG, 'a cluster')} of stack {parts[1]} ({parts[2]})"
+
+
 def missing_tag(tags: Mapping[str, str], event: Event) -> str | None:
     """Name the tag that somebody took from a cluster of this resource; None when the tags say another thing.
 

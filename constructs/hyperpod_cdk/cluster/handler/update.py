@@ -14,7 +14,7 @@ from .create import make, unsure
 from .delete import delete_if_ours
 from .errors import AWS_ERRORS, ClusterFailedError, RefusedError
 from .live import find
-from .ownership import check_tags, is_ours, read_tags
+from .ownership import check_tags, is_ours, owner, read_tags
 from .patience import patiently
 from .request import Desired, Event, check_size, desired_of, lenient_desired_of
 
@@ -50,7 +50,9 @@ def _in_place(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[st
         )
     tags = patiently(aws, read_tags, aws=aws, arn=live.arn)
     if not is_ours(tags, event):
-        raise RefusedError(f"ClusterName: the cluster {desired.name} is not this stack's ({live.arn})")
+        raise RefusedError(
+            f"ClusterName: cluster {desired.name} is not this stack's any more: {owner(tags)} ({live.arn})"
+        )
     return converge(aws, event, desired=desired, old=old, live=live, tags=tags)
 
 

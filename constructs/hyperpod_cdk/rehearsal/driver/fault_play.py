@@ -28,7 +28,7 @@ def play_fault(rehearsal: Rehearsal, fault: Fault) -> None:
     fault.arrange(rehearsal.service, variant.spec)
     clusters, before = checks.living_clusters(client), inventory(client)
     for step in fault.steps:
-        variant = _take(rehearsal, step, variant)
+        variant = _take(rehearsal, fault, step, variant)
     checks.expect_clusters(client, clusters)
     stage.say(f"the account's clusters are what they were before: {', '.join(clusters) or 'none'}")
     rehearsal.expect_nothing_left(before, variant)
@@ -37,7 +37,7 @@ def play_fault(rehearsal: Rehearsal, fault: Fault) -> None:
         raise RehearsalError("the embedded AWS could not answer:\n" + "\n".join(unanswered))
 
 
-def _take(rehearsal: Rehearsal, step: Step, current: Variant) -> Variant:
+def _take(rehearsal: Rehearsal, fault: Fault, step: Step, current: Variant) -> Variant:
     """Take a step, and give the configuration that is deployed after it."""
     wanted = step.deploys(rehearsal.variants) if step.deploys else current
     troubles = step.troubles(wanted.spec)
@@ -46,8 +46,10 @@ def _take(rehearsal: Rehearsal, step: Step, current: Variant) -> Variant:
     clusters = checks.living_clusters(rehearsal.aws.client)
     with rehearsal.stage.act(step.title):
         succeeded = _command(rehearsal, step, wanted)
-    if succeeded == bool(step.says):
-        raise RehearsalError(f"{step.title}: {'succeeded' if succeeded else 'failed'}, and should not have")
+    if succeeded and step.says:
+        raise RehearsalError(f"{step.title}: succeeded, and should not have{_unmet(fault)}")
+    if not succeeded and not step.says:
+        raise RehearsalError(f"{step.title}: failed, and should not have")
     _expect_stack(rehearsal, step, wanted)
     if step.says:
         _expect_reason(rehearsal, step, wanted, failures)
@@ -56,6 +58,11 @@ def _take(rehearsal: Rehearsal, step: Step, current: Variant) -> Variant:
         return current
     _expect_success(rehearsal, step, wanted, troubles, failures)
     return wanted
+
+
+def _unmet(fault: Fault) -> str:
+    commands = ", ".join(dict.fromkeys(command.command for command in fault.commands))
+    return f": no node's script ran {commands}. Scripts of your own may do without it" if commands else ""
 
 
 def _command(rehearsal: Rehearsal, step: Step, wanted: Variant) -> bool:
