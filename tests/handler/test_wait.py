@@ -14,7 +14,7 @@ from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
 from hyperpod_cdk.service.api_model import service_model
 from tests.handler.cloudformation import Stack
 from tests.handler.conftest import Calls
-from tests.handler.samples import Request, cluster, properties
+from tests.handler.samples import Request, cluster, properties, regroup
 
 REQUEST = cluster()
 STATUSES = service_model().shape_for("ClusterStatus").enum
@@ -140,12 +140,25 @@ def test_a_status_born_tomorrow_is_waited_for(made: Stack, aws: Aws, monkeypatch
     assert poll(made, "Update") == {"IsComplete": False}
 
 
-def test_the_answer_comes_one_poll_after_in_service(stack: Stack, service: HyperPodService) -> None:
-    seen: list[str] = []
-    stack.framework.before_poll = lambda number: seen.append(service.clusters["ml"].status.value)
-    response = stack.create(REQUEST)
-    assert seen.count("InService") <= 1
-    assert response.polls == len(seen)
+def test_the_answer_comes_at_most_one_interval_after_the_cluster_is_there(
+    stack: Stack, service: HyperPodService
+) -> None:
+    """The service is looked at each second, which is how it is known when the cluster was there."""
+    reached: list[float] = []
+
+    def advance(seconds: float) -> None:
+        for _ in range(int(seconds)):
+            service.clock.advance(1)
+            service.catch_up()
+            if service.clusters["ml"].status == "InService" and not reached:
+                reached.append(service.clock.elapsed())
+
+    stack.framework.advance = advance
+    stack.framework.interval = 20
+    for act, count in ((stack.create, 2), (stack.update, 3)):
+        assert act(regroup(REQUEST, "compute", InstanceCount=count)).ok
+        late = service.clock.elapsed() - reached.pop()
+        assert 0 <= late <= stack.framework.interval
 
 
 @pytest.mark.parametrize("kind", ["Create", "Update", "Delete"])
