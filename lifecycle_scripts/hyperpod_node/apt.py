@@ -30,10 +30,15 @@ def installed(context: Context, patterns: Sequence[str]) -> list[str]:
     return sorted({row[-1] for row in rows if len(row) == 2 and row[0] in ("ii", "hi")})
 
 
+def held(context: Context) -> set[str]:
+    """The packages that stay at their version."""
+    return set(context.commands.run("apt-mark", "showhold").lines)
+
+
 def hold(context: Context, packages: Sequence[str]) -> list[str]:
     """Keep packages at their version, and return those that were not held before."""
-    held = set(context.commands.run("apt-mark", "showhold").lines)
-    missing = [package for package in packages if package not in held]
+    kept = held(context)
+    missing = [package for package in packages if package not in kept]
     if missing:
         _with_lock(context, "apt-mark", "hold", *missing)
     return missing

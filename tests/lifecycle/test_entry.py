@@ -105,7 +105,7 @@ def test_124_every_node_in_every_mode_twice(tmp_path: Path, mode: str, group: st
     ours = set() if mode == "extension" else SLURM[NODE_TYPES[group]]
     if mode == "extension" and group == "controller":
         ours = {"slurm-refresh"}
-    common = {"facts", "keep", "network", "packages", EXPECTED[mode], "home", "users", "ssh"}
+    common = {"facts", "keep", "network", "packages", EXPECTED[mode], "home", "users", "ssh", "check"}
     assert done == common | ALWAYS[NODE_TYPES[group]] | ours
     assert this.result()["node"]["node_type"] == NODE_TYPES[group]
     assert (this.root / "home/alice/.ssh/authorized_keys").is_file()

@@ -184,7 +184,8 @@ def test_112_117_what_stands_before_what() -> None:
     assert {"packages", "network", "mount", "mounts", "home"} <= needed("users")
     assert {"slurm-conf", "accounting"} <= needed("slurmctld")
     assert {"mount", "home", "users", "ssh"} <= needed("slurmd")
-    assert needed("after") == {step.name for step in STEPS if step.name != "after"}
+    assert needed("after") == {step.name for step in STEPS} - {"after", "check"}
+    assert needed("check") == {step.name for step in STEPS} - {"check"}
     # a database that takes its time must not hold homes up, nor the other way round
     assert not {"mount", "home", "users"} & needed("accounting")
     assert "accounting" not in needed("home")
@@ -348,7 +349,7 @@ def test_results_tell_when_each_step_began_and_what_it_waited_for(tmp_path: Path
 
 
 def test_which_node_runs_what(tmp_path: Path) -> None:
-    common = ["keep", "network", "packages"]
+    common = ["keep", "network", "packages", "check"]
     people = ["home", "ssh"]
     always = {
         "controller": ["slurm-conf", "slurm-files", "slurm-refresh", "slurm-watch"],

@@ -127,6 +127,7 @@ def prepare_root(
         machine.remember("storage", str(storage))
     for path, text in FILES.items():
         machine.write(path, text)
+    machine.path("/etc/munge/munge.key").chmod(0o400)
     install(root / STATE / "bin")
     _play_service(machine, scripts_dir, resource_config, hook=hook, addresses=addresses)
     return machine

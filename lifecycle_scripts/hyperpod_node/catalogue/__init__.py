@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hyperpod_node import check_node
 from hyperpod_node.catalogue import accounting, machine, people, slurm, software
 from hyperpod_node.config import NodeConfig
 from hyperpod_node.step import SET_UP, Step
@@ -24,14 +25,23 @@ _ALL = (
     *slurm.AFTER_START,
 )
 
+_SET_UP = tuple(step.name for step in _ALL if SET_UP in step.occasions)
+
 STEPS: tuple[Step, ...] = (
     *_ALL,
     Step(
         name="after",
         run=extra.run_after,
         idle=extra.nothing_after,
-        after=tuple(step.name for step in _ALL if SET_UP in step.occasions),
+        after=_SET_UP,
         time_limit_seconds=3600,
+    ),
+    Step(
+        name="check",
+        run=check_node.at_the_end,
+        after=(*_SET_UP, "after"),
+        required=False,
+        time_limit_seconds=300,
     ),
 )
 
@@ -44,13 +54,14 @@ def steps_of(settings: NodeConfig) -> tuple[Step, ...]:
     """
     declared = settings.features.steps
     before = own.own_steps(declared, when="before", needs=("packages",), after=("network",))
-    everything = tuple(step.name for step in (*STEPS[:-1], *before) if SET_UP in step.occasions)
-    after = own.own_steps(declared, when="after", needs=(), after=everything)
+    before_names = (step.name for step in before)
+    after = own.own_steps(declared, when="after", needs=(), after=(*_SET_UP, *before_names))
     found: list[Step] = []
     for step in STEPS:
         own_ones = {"before": before, "after": after}.get(step.name, [])
         required = step.required or _demanded(settings, step.name)
-        found += [*own_ones, replace(_behind(step, own_ones), required=required)]
+        behind = after if step.name == "check" else own_ones
+        found += [*own_ones, replace(_behind(step, behind), required=required)]
     return tuple(found)
 
 

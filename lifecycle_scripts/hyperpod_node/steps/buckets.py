@@ -29,12 +29,12 @@ ADVICE = (
 
 def no_buckets(context: Context) -> str:
     """Whether the deployment mounts no bucket on this node."""
-    return "" if _of_node(context) else "no bucket to mount on this node"
+    return "" if of_node(context) else "no bucket to mount on this node"
 
 
 def mount_buckets(context: Context) -> str:
     """Have every bucket mounted; one that fails does not keep the others from being tried."""
-    wanted = _of_node(context)
+    wanted = of_node(context)
     program = _program(context)
     _allow_others(context)
     failed = []
@@ -78,7 +78,8 @@ def unit_text(mount: BucketMount, program: str, cache: str) -> str:
     )
 
 
-def _of_node(context: Context) -> list[BucketMount]:
+def of_node(context: Context) -> list[BucketMount]:
+    """The buckets that this node mounts."""
     return [
         mount
         for mount in context.config.features.bucket_mounts

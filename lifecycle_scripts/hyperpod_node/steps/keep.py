@@ -11,12 +11,19 @@ COMMAND = f"{FOLDER}/hyperpod-node"
 PACKAGE = "hyperpod_node"
 # made by the deployment; users and secrets' names are nobody else's business
 DOCUMENTS = ("config.json", "provisioning_parameters.json")
+MODULES = {
+    "hyperpod-node": "hyperpod_node.main",
+    "hyperpod-check-node": "hyperpod_node.check_node",
+    "hyperpod-accounting": "hyperpod_node.accounting",
+}
+"""Commands for people and for systemd, by what they run."""
+LINKS = "/usr/local/sbin"
 WRAPPER = """#!/bin/bash
-# Runs the node scripts of hyperpod-cdk again: hyperpod-node --hook check
+# by hyperpod-cdk
 set -euo pipefail
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
-export HOME="${HOME:-/root}" PYTHONDONTWRITEBYTECODE=1
-exec python3 -m hyperpod_node.main "$@"
+cd "$(dirname "$(readlink -f "${{BASH_SOURCE[0]}}")")"
+export HOME="${{HOME:-/root}}" PYTHONDONTWRITEBYTECODE=1
+exec python3 -m {module} "$@"
 """
 
 
@@ -34,9 +41,19 @@ def keep_scripts(context: Context) -> str:
         if context.root.write(target, path.read_text(encoding="utf-8"))
     ]
     changed += [name for name in DOCUMENTS if _keep_document(context, name)]
-    context.root.write(COMMAND, WRAPPER, mode=0o755)
+    for name, module in MODULES.items():
+        context.root.write(f"{FOLDER}/{name}", WRAPPER.format(module=module), mode=0o755)
+        _link(context, name)
     old = _remove_old(context, set(sources))
     return f"{len(sources)} files in {FOLDER}, {len(changed)} of them new, {old} old ones removed"
+
+
+def _link(context: Context, name: str) -> None:
+    link = context.root.path(f"{LINKS}/{name}")
+    if not link.is_symlink():
+        link.unlink(missing_ok=True)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(f"{FOLDER}/{name}")
 
 
 def _keep_document(context: Context, name: str) -> bool:

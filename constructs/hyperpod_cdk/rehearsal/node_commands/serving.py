@@ -41,7 +41,7 @@ COMMANDS: dict[str, Callable[[Machine, Call], Answer]] = {
 """Every command that node scripts may call, beside a shell and Python."""
 READS_INPUT = ("mariadb", "unmunge")
 # what the entry scripts themselves need
-TOOLS = ("bash", "dirname", "rm")
+TOOLS = ("bash", "dirname", "rm", "stat")
 CLIENT = """#!{bash}
 given=
 {read}exec 3<>"/dev/tcp/127.0.0.1/${{{port}}}"

@@ -37,8 +37,10 @@ def scontrol(machine: Machine, call: Call) -> Answer:
     return (0, "") if up else (1, "slurm_reconfigure error: Unable to contact slurm controller")
 
 
-def sinfo(machine: Machine, _call: Call) -> Answer:
-    """``sinfo --noheader --Node --format %N``: the nodes that slurmctld runs with."""
+def sinfo(machine: Machine, call: Call) -> Answer:
+    """``sinfo --noheader --Node --format %N``, and a node's state with ``%T``."""
+    if "%T" in call.arguments:
+        return 0, "idle"
     return 0, "\n".join(machine.texts("running_nodes") or _named(machine))
 
 

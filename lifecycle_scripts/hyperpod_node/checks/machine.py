@@ -1,0 +1,125 @@
+"""Looks at the machine: the last set-up, network, packages, disks, file systems, devices."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from hyperpod_node import apt, disks, live_mounts
+from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
+from hyperpod_node.metrics import efa
+from hyperpod_node.report import RESULT_PATH
+from hyperpod_node.resolving import resolve
+from hyperpod_node.steps.packages import HELD, UPGRADERS
+
+FULL_PERCENT = 90
+STAT_SECONDS = 15
+GPU_DEVICE = "/dev/nvidia0"
+
+
+def last_set_up(context: Context) -> str:
+    """Whether the scripts ended well when they ran last."""
+    text = context.root.read(RESULT_PATH)
+    if not text:
+        raise NodeError(f"no {RESULT_PATH}", advice="the scripts have not run to their end on this node")
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise NodeError(f"{RESULT_PATH} is no JSON", advice="run the scripts again") from error
+    bad = [step["name"] for step in found["steps"] if step["outcome"] in ("failed", "warning")]
+    if found["outcome"] != "succeeded" or bad:
+        raise NodeError(
+            f"the set-up of {found['started']} {found['outcome']}; trouble: {', '.join(bad) or 'none'}",
+            advice=f"see {found['log']}",
+        )
+    return f"succeeded, {found['started']}"
+
+
+def network(context: Context) -> str:
+    """Whether names resolve."""
+    cluster = context.node.cluster
+    name = f"s3.{cluster.region}.{cluster.dns_suffix}"
+    try:
+        return f"{name} is {resolve(context, name)}"
+    except NotYetError as error:
+        raise NodeError(str(error)) from error
+
+
+def packages(context: Context) -> str:
+    """Whether kernel and Lustre client stay as they are."""
+    if not apt.available(context):
+        raise StepSkippedError("no apt on this node")
+    held = apt.held(context)
+    free = [name for name in apt.installed(context, HELD) if name not in held]
+    if free:
+        raise NodeError(f"not held: {', '.join(free)}", advice="run `apt-mark hold` on them")
+    active = [
+        unit
+        for unit in UPGRADERS
+        if context.commands.run("systemctl", "is-active", "--quiet", unit, accept=(0, 3, 4)).exit_code == 0
+    ]
+    if active:
+        raise NodeError(f"upgrades run by themselves: {', '.join(active)}", advice="mask these units")
+    return f"{len(held)} held"
+
+
+def root_disk(context: Context) -> str:
+    """Whether the root volume has room."""
+    usage = os.statvfs(context.root.prefix)
+    percent = round(100 * (1 - usage.f_bavail / usage.f_blocks)) if usage.f_blocks else 0
+    if percent >= FULL_PERCENT:
+        raise NodeError(f"{percent} % full", advice="see `du -xh --max-depth=2 / | sort -h | tail`")
+    return f"{percent} % full"
+
+
+def mounts(context: Context) -> str:
+    """Whether every file system is where it shall be, and answers."""
+    wanted = context.node.mounts
+    if not wanted:
+        raise StepSkippedError("no file systems of this node")
+    missing = [mount.mount_path for mount in wanted if not live_mounts.is_live(context.root, mount)]
+    if missing:
+        raise NodeError(f"not mounted: {', '.join(missing)}", advice="see `dmesg` and `mount -av`")
+    for mount in wanted:
+        path = str(context.root.path(mount.mount_path))
+        # a dead file system hangs whoever asks it, which is then given up
+        context.commands.run(
+            "stat", "--file-system", path, timeout_seconds=STAT_SECONDS, advice="see `dmesg`: it hangs"
+        )
+    return ", ".join(mount.mount_path for mount in wanted)
+
+
+def data_disk(context: Context) -> str:
+    """What large data lies on."""
+    found = [path for path in (disks.NVME, disks.SECONDARY) if live_mounts.at(context.root, path)]
+    if not found:
+        raise StepSkippedError("only the root volume")
+    return ", ".join(found)
+
+
+def gpus(context: Context) -> str:
+    """Whether the driver sees every GPU."""
+    devices = len(list(context.root.path("/dev").glob("nvidia[0-9]*")))
+    if not devices:
+        raise StepSkippedError("no GPUs on this node")
+    done = context.commands.run("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader", accept=(0, 9))
+    seen = len(done.lines) if done.exit_code == 0 else 0
+    if seen != devices:
+        raise NodeError(f"nvidia-smi sees {seen} of {devices} GPUs", advice="see `dmesg | grep -i xid`")
+    return f"{seen} GPUs"
+
+
+def efa_devices(context: Context) -> str:
+    """Whether every EFA port is up."""
+    names = efa.devices(context.root)
+    if not names:
+        raise StepSkippedError("no EFA on this node")
+    down = {
+        sample.labels["device"]
+        for sample in efa.samples(context.root)
+        if sample.name == "hyperpod_efa_port_active" and not sample.value
+    }
+    if down:
+        raise NodeError(f"not active: {', '.join(sorted(down))}", advice="see `ibv_devinfo` and `dmesg`")
+    return f"{len(names)} devices"

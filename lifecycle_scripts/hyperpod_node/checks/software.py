@@ -1,0 +1,112 @@
+"""Looks at what is set up beside Slurm."""
+
+from __future__ import annotations
+
+import stat
+import time
+
+from hyperpod_node import live_mounts
+from hyperpod_node.context import Context
+from hyperpod_node.disks import NVME, SECONDARY
+from hyperpod_node.errors import NodeError, StepSkippedError
+from hyperpod_node.metrics import FOLDER as METRICS
+from hyperpod_node.steps import buckets as bucket_steps
+from hyperpod_node.steps import containers, logs, monitoring
+from hyperpod_node.steps import directory as directory_steps
+from hyperpod_node.units import is_active
+
+STALE_INTERVALS = 5
+
+
+def docker(context: Context) -> str:
+    """Whether Docker answers, and its images lie where there is room."""
+    if reason := containers.no_docker(context):
+        raise StepSkippedError(reason)
+    if not context.commands.available("docker"):
+        raise StepSkippedError("no Docker on this node")
+    done = context.commands.run("docker", "info", "--format", "{{.DockerRootDir}}", timeout_seconds=30)
+    folder = done.lines[-1].strip() if done.lines else ""
+    better = [path for path in (NVME, SECONDARY) if live_mounts.at(context.root, path)]
+    if better and not any(folder.startswith(f"{path}/") for path in better):
+        raise NodeError(
+            f"its images lie in {folder}, though there is {better[0]}",
+            advice=f'set "data-root" in {containers.DAEMON_JSON}',
+        )
+    return folder
+
+
+def enroot(context: Context) -> str:
+    """Whether Enroot is there, and srun knows of containers."""
+    if reason := containers.no_enroot(context):
+        raise StepSkippedError(reason)
+    if not context.commands.available("enroot"):
+        raise StepSkippedError("no Enroot on this node")
+    if not context.commands.available("srun"):
+        raise StepSkippedError("no srun on this node")
+    done = context.commands.run("srun", "--help", timeout_seconds=20)
+    if "--container-image" not in done.text:
+        raise NodeError(
+            "srun has no --container-image: Pyxis is not loaded",
+            advice="see plugstack.conf on the controller, then `scontrol reconfigure` (field report 108)",
+        )
+    return "srun --container-image works"
+
+
+def directory(context: Context) -> str:
+    """Whether SSSD runs, and keeps its password to itself."""
+    if reason := directory_steps.no_directory(context):
+        raise StepSkippedError(reason)
+    if not is_active(context, "sssd"):
+        raise NodeError("sssd does not run", advice=directory_steps.ADVICE)
+    path = context.root.path(directory_steps.CONF)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.is_file() else 0
+    if mode != 0o600:
+        raise NodeError(
+            f"sssd.conf has mode {mode:o} instead of 600", advice=f"chmod 600 {directory_steps.CONF}"
+        )
+    return "sssd runs"
+
+
+def buckets(context: Context) -> str:
+    """Whether every bucket is mounted."""
+    if reason := bucket_steps.no_buckets(context):
+        raise StepSkippedError(reason)
+    wanted = bucket_steps.of_node(context)
+    missing = [one.mount_path for one in wanted if live_mounts.at(context.root, one.mount_path) is None]
+    if missing:
+        units = " -u ".join(bucket_steps.unit_name(one) for one in wanted if one.mount_path in missing)
+        raise NodeError(f"not mounted: {', '.join(missing)}", advice=f"see `journalctl -u {units}`")
+    return ", ".join(one.mount_path for one in wanted)
+
+
+def log_rotation(context: Context) -> str:
+    """Whether logrotate understands what it is told of Slurm's logs."""
+    if not context.root.path(logs.CONF).is_file():
+        raise StepSkippedError("something else rotates them, or nothing does")
+    if not context.commands.available("logrotate"):
+        raise NodeError("no logrotate on this node", advice="install it: logs fill the root volume")
+    done = context.commands.run("logrotate", "--debug", str(context.root.path(logs.CONF)), accept=(0, 1))
+    errors = [line for line in done.lines if line.startswith("error:")]
+    if errors:
+        raise NodeError(errors[0], advice=f"see {logs.CONF}")
+    return "understood"
+
+
+def metrics(context: Context) -> str:
+    """Whether figures are measured and written."""
+    wanted = context.config.features.monitoring
+    if wanted is None:
+        raise StepSkippedError("no lifecycle.monitoring")
+    for unit in ("hyperpod-node-exporter", "hyperpod-prometheus"):
+        if not is_active(context, unit):
+            raise NodeError(f"{unit} does not run", advice=monitoring.ADVICE)
+    folder = context.root.path(METRICS)
+    now = time.time()
+    old = [
+        path.name
+        for path in sorted(folder.glob("*.prom"))
+        if now - path.stat().st_mtime > STALE_INTERVALS * wanted.interval_seconds
+    ]
+    if old:
+        raise NodeError(f"not measured for some time: {', '.join(old)}", advice=monitoring.ADVICE)
+    return "measured and written"
