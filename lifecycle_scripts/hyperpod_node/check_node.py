@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hyperpod_node import config, facts
@@ -77,15 +78,16 @@ def at_the_end(context: Context) -> str:
 
     A step that is required has failed by then; ending the set-up here would only lose the node's own log.
     """
-    found = [
-        one for one in check(context, leave_out=("last-set-up",)) if one.outcome in ("failed", "warning")
-    ]
+    quiet = Log(context.root, io.StringIO(), to_file=False)
+    looking = replace(context, log=quiet, commands=replace(context.commands, log=quiet))
+    results = check(looking, leave_out=("last-set-up",))
+    found = [one for one in results if one.outcome in ("failed", "warning")]
     if found:
         raise NodeError(
             "; ".join(f"{one.name}: {one.detail}" for one in found),
             advice="run `hyperpod-check-node` on the node: it may still be settling",
         )
-    return "everything is as it should be"
+    return f"{sum(one.outcome == 'done' for one in results)} checks passed"
 
 
 def exit_code(results: Sequence[StepResult]) -> int:
