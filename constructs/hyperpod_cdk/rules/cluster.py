@@ -14,6 +14,7 @@ from hyperpod_cdk.spec import HyperPodSpec, Provisioning
 
 _TAGS = 50
 _OWN_TAGS = 4
+_RESERVED = ("aws:", "hyperpod-cdk:")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
 
@@ -60,7 +61,8 @@ def too_many_tags(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP103",
         title="a tag with characters or a length that are not allowed",
-        why="the service refuses it; names that begin with aws: are its own",
+        why="the service refuses it; names that begin with aws: are its own, and those with hyperpod-cdk: "
+        "tell our custom resource what belongs to it",
         fix="keep keys to 1-128 and values to 256 letters, digits, spaces and _.:/=+-@",
         source=f"{API}API_Tag.html",
     )
@@ -73,7 +75,7 @@ def tag_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 def _wrong_tags(where: str, tags: Mapping[str, str], rule: Rule) -> Iterator[Finding]:
     for key, value in tags.items():
         path = join(where, key)
-        if not unresolved(key) and (key.lower().startswith("aws:") or not _fits(key, "TagKey")):
+        if not unresolved(key) and (key.lower().startswith(_RESERVED) or not _fits(key, "TagKey")):
             yield rule.finding(path, "is no tag key that you may set", given=key)
         if not unresolved(value) and not _fits(value, "TagValue"):
             yield rule.finding(path, "has a value that is not allowed", given=value)

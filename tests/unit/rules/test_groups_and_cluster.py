@@ -160,6 +160,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP102", {"cluster.tags": {TEXT_TOKEN: TEXT_TOKEN}}, []),
     ("HP103", {"tags": {"Projekt/Größe": "ä 1+1=2 @home"}}, []),
     ("HP103", {"tags": {"aws:x": "y"}}, ['tags["aws:x"]']),
+    ("HP103", {"cluster.tags": {"hyperpod-cdk:stack-id": "y"}}, ['cluster.tags["hyperpod-cdk:stack-id"]']),
     ("HP103", {"cluster.tags": {"a": "b" * 256}}, []),
     ("HP103", {"cluster.tags": {"a": "b" * 257}}, ["cluster.tags.a"]),
     ("HP103", {"cluster.tags": {"a": "what?"}}, ["cluster.tags.a"]),
