@@ -178,6 +178,20 @@ def test_a_setting_that_can_not_be_reset_is_refused_when_it_vanishes(
     assert never_there.refusals == (), "a rollback of an update that was refused"
 
 
+def test_there_is_no_way_back_to_provisioning_parameters(aws: Aws) -> None:
+    legacy = {member: value for member, value in cluster().items() if member != "Orchestrator"}
+    legacy["InstanceGroups"] = [
+        {member: value for member, value in group.items() if member != "SlurmConfig"}
+        for group in cluster()["InstanceGroups"]
+    ]
+    refusals = plan(aws, legacy, old=cluster(), live=cluster()).refusals
+    assert [refusal.split(" can not be taken away")[0] for refusal in refusals] == [
+        "Orchestrator",
+        "InstanceGroups[controller].SlurmConfig",
+        "InstanceGroups[compute].SlurmConfig",
+    ]
+
+
 def test_the_accounting_database_can_be_attached_but_not_detached(aws: Aws) -> None:
     database = {
         "Endpoint": "db.example.com",
