@@ -106,16 +106,20 @@ def existing(account: Account, **changes: Any) -> HyperPodSpec:
     )
 
 
-def new(*, zones: tuple[str, ...] = ("usw2-az4",), storage: dict[str, Any] | None = None) -> HyperPodSpec:
+def new(
+    *,
+    zones: tuple[str, ...] = ("usw2-az4",),
+    storage: dict[str, Any] | None = None,
+    instance_type: str = "ml.p5.48xlarge",
+) -> HyperPodSpec:
     """Everything is made with the stack."""
+    compute = _group(NodeType.COMPUTE, instance_count=2, instance_type=instance_type)
     return HyperPodSpec(
         stack_name="new",
         region="us-west-2",
         network=Network(availability_zone_ids=zones),
         storage=storage or {},
-        cluster=Cluster(
-            instance_groups=(_group(NodeType.CONTROLLER), _group(NodeType.COMPUTE, instance_count=2))
-        ),
+        cluster=Cluster(instance_groups=(_group(NodeType.CONTROLLER), compute)),
     )
 
 
@@ -124,7 +128,6 @@ def _group(node_type: NodeType, **settings: Any) -> InstanceGroup:
     partitions = ("p5",) if node_type == NodeType.COMPUTE else ()
     return InstanceGroup(
         instance_group_name=name,
-        instance_type=_TYPES[node_type],
         slurm_config=SlurmConfig(node_type=node_type, partition_names=partitions),
-        **{"instance_count": 1, **settings},
+        **{"instance_type": _TYPES[node_type], "instance_count": 1, **settings},
     )

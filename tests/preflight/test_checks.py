@@ -13,7 +13,8 @@ from hyperpod_cdk.preflight.roles import _denied, _UnsureError
 from hyperpod_cdk.rules import RULES as SYNTH_RULES
 from hyperpod_cdk.rules import Finding, Severity
 from hyperpod_cdk.service.instance_types import catalogue
-from hyperpod_cdk.service.quotas import _CLUSTER_USAGE, cluster_usage
+from hyperpod_cdk.service.quota_codes import CLUSTER_USAGE
+from hyperpod_cdk.service.quotas import cluster_usage
 from hyperpod_cdk.spec import (
     LustreDeploymentType,
     LustreFileSystem,
@@ -151,6 +152,10 @@ def test_preflight_loads_neither_aws_cdk_nor_boto3() -> None:
     assert ran.stdout.strip() == "[]"
 
 
-def test_quotas_of_every_type_are_named() -> None:
-    assert set(_CLUSTER_USAGE) <= set(catalogue())
+def test_quotas_of_types() -> None:
+    assert set(CLUSTER_USAGE) <= set(catalogue())
+    assert len(set(CLUSTER_USAGE.values())) == len(CLUSTER_USAGE)
+    assert all(re.fullmatch(r"L-[0-9A-F]{8}", code) for code in CLUSTER_USAGE.values())
     assert cluster_usage("ml.p5.48xlarge").name == "ml.p5.48xlarge for cluster usage"
+    assert cluster_usage("ml.p9.48xlarge").code is None
+    assert cluster_usage("ml.r7i.12xlarge").name == "cluster-ml-r7i-12xlarge for cluster usage"

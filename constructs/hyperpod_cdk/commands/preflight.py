@@ -1,6 +1,7 @@
 """``hyperpod-cdk preflight``: whether an account has what a configuration needs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from hyperpod_cdk.commands.output import printer
 if TYPE_CHECKING:
     from hyperpod_cdk.config import Config
     from hyperpod_cdk.preflight import Report
+    from hyperpod_cdk.rules import Finding
 
 
 def command(
@@ -106,8 +108,14 @@ def _asked(config: "Config", *, profile: str | None, region: str | None, acknowl
     except BotoCoreError as error:
         # a profile or a configuration of the AWS CLI that can not be used
         raise CommandError(str(error)) from None
-    placed = [replace(one, findings=config.placed(one.findings)) for one in report.results]
+    placed = [replace(one, findings=_placed(config, one.findings)) for one in report.results]
     return replace(report, results=placed)
+
+
+def _placed(config: "Config", findings: Sequence["Finding"]) -> list["Finding"]:
+    """With their positions in the file, but for what is about the account as a whole."""
+    here = config.placed([one for one in findings if one.path])
+    return [*here, *(one for one in findings if not one.path)]
 
 
 def _write(file: str, report: "Report", *, as_json: bool) -> None:

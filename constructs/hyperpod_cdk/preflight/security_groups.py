@@ -60,7 +60,7 @@ def _self(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
             told.add(fault)
             yield rule.finding(
                 _path(placement),
-                f"allow not all traffic {word} one another",
+                f"do not allow all traffic {word} one another",
                 given=", ".join(placement.security_group_ids),
             )
 

@@ -4,8 +4,9 @@ A quota's code is only where it is looked for first: preflight believes a code w
 goes through all quotas of the service otherwise, since AWS documents few of the codes.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+
+from hyperpod_cdk.service.quota_codes import CLUSTER_USAGE
 
 SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
 """Which quotas to look at before a cluster is made, 2026-10."""
@@ -24,9 +25,9 @@ class Quota:
         return name.casefold().split() == self.name.casefold().split()
 
 
-# https://docs.aws.amazon.com/general/latest/gr/sagemaker.html, 2026-10; the codes of the second and third, and
-# the name of the third, were seen in accounts by third parties. The page tells of a quota of Spot instances in
-# one cluster too (L-41BFBF41), not in the words that Service Quotas has for it: it can not be asked for.
+# https://docs.aws.amazon.com/general/latest/gr/sagemaker.html, 2026-10; the codes of the second and third,
+# and the name of the third, were seen in accounts by third parties. The page tells of a quota of Spot nodes
+# in one cluster too (L-41BFBF41), not in the words that Service Quotas has for it: it can not be asked for.
 INSTANCES_PER_CLUSTER = Quota(
     service="sagemaker",
     name="Maximum number instances allowed per SageMaker HyperPod cluster",
@@ -54,19 +55,8 @@ NETWORK_INTERFACES = Quota(service="vpc", name="Network interfaces per Region", 
 # https://docs.aws.amazon.com/general/latest/gr/ec2-service.html, 2026-10
 ADDRESSES = Quota(service="ec2", name="EC2-VPC Elastic IPs", code="L-0263D0A3")
 
-# seen in accounts by third parties, 2026-10; AWS documents none of them
-_CLUSTER_USAGE: Mapping[str, str] = {
-    "ml.g6e.12xlarge": "L-A15DF696",
-    "ml.g6e.48xlarge": "L-177AF1AD",
-    "ml.p4d.24xlarge": "L-47E0BC8F",
-    "ml.p4de.24xlarge": "L-BEF3120E",
-    "ml.p5.48xlarge": "L-8762A75F",
-    "ml.p5e.48xlarge": "L-FD431820",
-    "ml.p5en.48xlarge": "L-6EF3AE05",
-    "ml.p6-b200.48xlarge": "L-44097F05",
-    "ml.p6-b300.48xlarge": "L-9883FE68",
-    "ml.p6e-gb200.36xlarge": "L-5DB70460",
-}
+_OTHER_NAMES = {"ml.r7i.12xlarge": "cluster-ml-r7i-12xlarge for cluster usage"}
+"""As Service Quotas has them, seen in November 2026."""
 
 
 def cluster_usage(instance_type: str) -> Quota:
@@ -75,8 +65,8 @@ def cluster_usage(instance_type: str) -> Quota:
     Args:
         instance_type: with ``ml.``.
     """
-    code = _CLUSTER_USAGE.get(instance_type)
-    return Quota(service="sagemaker", name=f"{instance_type} for cluster usage", code=code)
+    name = _OTHER_NAMES.get(instance_type, f"{instance_type} for cluster usage")
+    return Quota(service="sagemaker", name=name, code=CLUSTER_USAGE.get(instance_type))
 
 
 def cluster_spot_usage(instance_type: str) -> Quota:
