@@ -55,6 +55,20 @@ def test_groups_with_one_image_go_together(made: Stack, service: HyperPodService
     assert "DeploymentConfig" not in sent
 
 
+def test_groups_with_one_image_go_one_after_the_other_where_asked(
+    made: Stack, service: HyperPodService, calls: Calls
+) -> None:
+    both = regroup(regroup(REQUEST, "gpu", ImageId=NEW), "compute", ImageId=NEW)
+    assert made.update(both, DeploymentConfig=ROLLING, GroupByGroup=True).ok
+    sent = calls.sent("UpdateClusterSoftware")
+    assert [[entry["InstanceGroupName"] for entry in one["InstanceGroups"]] for one in sent] == [
+        ["compute"],
+        ["gpu"],
+    ]
+    assert [one["DeploymentConfig"] for one in sent] == [ROLLING, ROLLING]
+    assert images(service) == {"controller": OLD, "compute": NEW, "gpu": NEW}
+
+
 def test_the_rolling_policy_of_the_groups_schedule_holds(made: Stack, calls: Calls) -> None:
     schedule = {"ScheduleExpression": "cron(0 3 ? * SUN *)", "DeploymentConfig": ROLLING}
     assert made.update(regroup(REQUEST, "gpu", ImageId=NEW, ScheduledUpdateConfig=schedule)).ok

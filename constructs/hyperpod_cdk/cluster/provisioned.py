@@ -10,6 +10,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.cluster.provider import ClusterProvider
+from hyperpod_cdk.cluster.request import update_deployment
 from hyperpod_cdk.cluster.waiting import MinimumCounts
 from hyperpod_cdk.spec import Deployment, RemovalPolicy, Wait
 
@@ -85,6 +86,8 @@ def custom_resource(
                 "Handle": watch.handle.ref,
                 "Seconds": int(watch.timeout.to_seconds()),
             },
+            "DeploymentConfig": update_deployment(deployment.software_update),
+            "GroupByGroup": deployment.group_by_group or None,
             "LogGroupRemoval": "Delete" if removes_logs else None,
         },
     )

@@ -210,11 +210,16 @@ def _scheduled_update(config: ScheduledUpdateConfig | None) -> dict[str, Any] | 
         return None
     return {
         "ScheduleExpression": config.schedule_expression,
-        "DeploymentConfig": _update_deployment(config.deployment_config),
+        "DeploymentConfig": update_deployment(config.deployment_config),
     }
 
 
-def _update_deployment(config: UpdateDeploymentConfig | None) -> dict[str, Any] | None:
+def update_deployment(config: UpdateDeploymentConfig | None) -> dict[str, Any] | None:
+    """The API's DeploymentConfig.
+
+    Args:
+        config: how a software update goes through a group; None gives None.
+    """
     if config is None:
         return None
     policy = config.rolling_update_policy

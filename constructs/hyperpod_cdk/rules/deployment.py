@@ -19,7 +19,8 @@ _CHECK_HOURS = 3
     Rule(
         code="HP140",
         title="a wish that CloudFormation's own resource does not grant",
-        why="AWS::SageMaker::Cluster waits until the cluster is in service and leaves the nodes' logs",
+        why="AWS::SageMaker::Cluster waits until the cluster is in service, leaves the nodes' logs, and asks "
+        "for no software update",
         fix="use the custom resource, or leave the setting at its default",
         source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
         "aws-resource-sagemaker-cluster.html",
@@ -32,10 +33,12 @@ def only_custom_resource(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for name, given, allowed in (
         ("wait", deployment.wait, Wait.IN_SERVICE),
         ("log_group_removal_policy", deployment.log_group_removal_policy, RemovalPolicy.RETAIN),
+        ("software_update", deployment.software_update, None),
+        ("group_by_group", deployment.group_by_group, False),
     ):
         if not unresolved(given) and given != allowed:
             message = "needs the custom resource"
-            yield rule.finding(f"deployment.{name}", message, given=given, allowed=str(allowed))
+            yield rule.finding(f"deployment.{name}", message, given=given, allowed=str(allowed or "nothing"))
 
 
 @checks(

@@ -12,10 +12,21 @@ import pytest
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk.assertions import Match, Template
 
+from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.cluster.waiting import DEFINITION
 from hyperpod_cdk.config import load
 from hyperpod_cdk.service.api_model import input_shape, walk
-from hyperpod_cdk.spec import Deployment, HyperPodSpec, Provisioning, RemovalPolicy, Wait
+from hyperpod_cdk.spec import (
+    BatchSize,
+    BatchSizeType,
+    Deployment,
+    HyperPodSpec,
+    Provisioning,
+    RemovalPolicy,
+    RollingUpdatePolicy,
+    UpdateDeploymentConfig,
+    Wait,
+)
 from hyperpod_cdk.stack import HyperPodStack
 
 ROOT = Path(__file__).parents[3]
@@ -91,6 +102,27 @@ def test_by_default_nothing_waits_but_the_resource(spec: HyperPodSpec) -> None:
         "Request",
         "ControllerGroup",
     }
+
+
+def test_how_software_is_updated_reaches_the_handler(spec: HyperPodSpec) -> None:
+    batch = BatchSize(type=BatchSizeType.INSTANCE_COUNT, value=2)
+    config = UpdateDeploymentConfig(
+        rolling_update_policy=RollingUpdatePolicy(maximum_batch_size=batch), wait_interval_in_seconds=60
+    )
+    template = Template.from_stack(stack(spec, software_update=config, group_by_group=True))
+    properties = one(template, "Custom::HyperPodCluster")[1]["Properties"]
+    assert properties["DeploymentConfig"] == {
+        "RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 2}},
+        "WaitIntervalInSeconds": 60,
+    }
+    assert properties["GroupByGroup"] is True
+    with pytest.raises(SpecError, match=r"deployment\.group_by_group(.|\n)*deployment\.software_update"):
+        stack(
+            spec,
+            provisioning=Provisioning.CLOUDFORMATION,
+            software_update=config,
+            group_by_group=True,
+        )
 
 
 def test_minimum_counts_are_waited_for_by_a_condition(spec: HyperPodSpec) -> None:

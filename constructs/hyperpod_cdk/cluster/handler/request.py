@@ -22,6 +22,7 @@ PROPERTIES = frozenset(
         "Format",
         "Request",
         "DeploymentConfig",
+        "GroupByGroup",
         "ControllerGroup",
         "Wait",
         "Watch",
@@ -72,6 +73,7 @@ class Desired:
         request: for CreateCluster, in the API's types; without the ownership tags.
         deployment: the rolling policy of software updates; None leaves it to the group's
             ScheduledUpdateConfig and then to the service.
+        group_by_group: whether software updates take one group after the other.
         controller_group: group that users log in through; None for the one whose node type is Controller.
         wait: what counts as done.
         watch: the StateMachine that goes on waiting, the Handle of the condition that it tells, and the
@@ -81,6 +83,7 @@ class Desired:
 
     request: Mapping[str, Any]
     deployment: Mapping[str, Any] | None = None
+    group_by_group: bool = False
     controller_group: str | None = None
     wait: Wait = Wait.IN_SERVICE
     watch: Mapping[str, str] | None = None
@@ -187,6 +190,7 @@ def _read(properties: Mapping[str, Any], aws: Aws, *, strict: bool) -> Desired:
         deployment=cast(deployment, deployment_shape, "DeploymentConfig", strict=strict)
         if deployment
         else None,
+        group_by_group=properties.get("GroupByGroup") == "true",
         controller_group=properties.get("ControllerGroup") or None,
         wait=next((wait for wait in Wait if wait == properties.get("Wait")), Wait.IN_SERVICE),
         watch=properties.get("Watch") or None,

@@ -14,7 +14,8 @@ from .step import Step
 def software_steps(changes: tuple[Change, ...], desired: Desired) -> Iterator[Step]:
     """Give the calls that bring groups to their images, one for each image and rolling policy.
 
-    The API takes one image and one rolling policy a call, and a release version a group.
+    The API takes one image and one rolling policy a call, and a release version a group. It updates the
+    groups of a call side by side.
 
     Args:
         changes: of the whole request; those that are no software are passed over.
@@ -24,7 +25,8 @@ def software_steps(changes: tuple[Change, ...], desired: Desired) -> Iterator[St
     for path, members in _by_group(changes).items():
         arguments = _arguments(path, members, desired)
         group = arguments.pop("group")
-        batch = batches.setdefault(json.dumps(arguments, sort_keys=True), {**arguments, "InstanceGroups": []})
+        together = json.dumps([arguments, path if desired.group_by_group else ""], sort_keys=True)
+        batch = batches.setdefault(together, {**arguments, "InstanceGroups": []})
         batch["InstanceGroups"].append(group)
     for arguments in batches.values():
         digest = zlib.crc32(json.dumps(arguments, sort_keys=True).encode())
