@@ -22,8 +22,15 @@ def unknown(code: str, rules: Mapping[str, "Rule"]) -> str:
     """That there is no such code, and which come closest: by their digits, or by a word of their titles."""
     word = code.casefold()
     nearest = [one for one in rules if one.startswith(code.upper())]
-    nearest = nearest or get_close_matches(code.upper(), rules, n=_SHOWN)
+    nearest = nearest or sorted(
+        get_close_matches(code.upper(), rules, n=len(rules)), key=lambda one: -_same(one, code.upper())
+    )
     by_title = [one for one, rule in rules.items() if word in rule.title.casefold()]
     offered = ", ".join((nearest or by_title)[:_SHOWN])
     near = f"; nearest: {offered}" if offered else ""
     return f"no rule has the code {code}{near}; `hyperpod-cdk rules` lists them"
+
+
+def _same(one: str, other: str) -> int:
+    """How many places of two codes hold the same character."""
+    return sum(mine == theirs for mine, theirs in zip(one, other, strict=False))

@@ -33,6 +33,7 @@ def run(arguments: Sequence[str]) -> int:
         command = next((f"{NAME} {word}" for word in arguments[:1] if word in COMMANDS), NAME)
         raise CommandError(f"{error.format_message()} `{command} --help` shows what there is.") from None
     except typer.Abort:
+        typer.echo("\ninterrupted", err=True)
         return INTERRUPTED
     return (int(code) if code else OK) if arguments else WRONG_INPUT
 

@@ -18,7 +18,7 @@ Answers = Mapping[str, Any]
 _MOST_NODES = 6758
 _NAME = re.compile(r"[A-Za-z](-*[A-Za-z0-9]){0,62}")
 _TYPE = re.compile(r"ml\.[a-z0-9-]+\.[a-z0-9]+")
-_PLAN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:\d{12}:training-plan/.+")
+_PLAN = re.compile(r"arn:aws[a-z-]*:sagemaker:([a-z0-9-]+):\d{12}:training-plan/.+")
 _CIDR = re.compile(r"\d{1,3}(\.\d{1,3}){3}/\d{1,2}")
 _YES, _NO = ("y", "yes", "true"), ("n", "no", "false")
 _LUSTRE = LUSTRE_CAPACITY[LustreDeploymentType.PERSISTENT_2, LustreStorageType.SSD]
@@ -101,9 +101,12 @@ def _truth(text: str, _: Answers) -> bool:
     return text.casefold() in _YES
 
 
-def _plan(text: str, _: Answers) -> str | None:
-    if text and not _PLAN.fullmatch(text):
+def _plan(text: str, answers: Answers) -> str | None:
+    found = _PLAN.fullmatch(text)
+    if text and found is None:
         raise ValueError(f"{text!r} is no ARN of a training plan, arn:aws:sagemaker:…:training-plan/…")
+    if found and found[1] != answers["region"]:
+        raise ValueError(f"{text!r} is in {found[1]}, and the cluster in {answers['region']}")
     return text or None
 
 

@@ -1,0 +1,184 @@
+"""A first configuration: by options, by questions, in every combination valid."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk.cli import main
+from hyperpod_cdk.commands.starter.answers import QUESTIONS, answer
+from hyperpod_cdk.commands.starter.tree import starter
+from hyperpod_cdk.config import read_text, schema
+from hyperpod_cdk.rules import check
+from tests.unit.cli.terminal import Terminal
+
+VPC = {
+    "vpc_id": "vpc-0a1b2c3d4e5f60001",
+    "subnet_id": "subnet-0a1b2c3d4e5f60001",
+    "security_group_id": "sg-0a1b2c3d4e5f60001",
+}
+PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
+CHOICES: tuple[tuple[dict[str, str], ...], ...] = (
+    ({}, {"region": "eu-north-1"}, {"region": "us-east-1", "zone": "use1-az6"}),
+    (
+        {},
+        {"instance_type": "ml.p5.48xlarge", "instance_count": "16"},
+        {"instance_type": "p4d.24xlarge"},
+        {"instance_type": "ml.trn1.32xlarge", "training_plan_arn": PLAN},
+        {"instance_type": "ml.g5.12xlarge", "instance_count": "1"},
+    ),
+    ({"login": "yes"}, {"login": "no"}),
+    ({"lustre": "0"}, {"lustre": "1200"}, {"lustre": "9600"}),
+    ({"home": "yes"}, {"home": "no"}),
+    ({"internet": "yes"}, {"internet": "no"}, VPC),
+)
+
+
+def combined(parts: tuple[dict[str, str], ...]) -> dict[str, str]:
+    """One set of answers; with what an existing VPC and homes need together."""
+    texts = {key: text for part in parts for key, text in part.items()}
+    if "training_plan_arn" in texts:
+        texts["training_plan_arn"] = PLAN.replace("us-west-2", texts.get("region", "us-west-2"))
+    if "vpc_id" in texts and texts["home"] == "yes":
+        texts["vpc_cidr"] = "10.20.0.0/16"
+    return texts
+
+
+def test_every_combination_of_answers_breaks_no_rule() -> None:
+    """Not even a warning, in any of 540."""
+    wrong = {}
+    for parts in itertools.product(*CHOICES):
+        texts = combined(parts)
+        spec = read_text(starter(answer(texts), schema="s.json"), file="my-cluster.yaml").spec
+        findings = check(spec)
+        if findings:
+            wrong[json.dumps(texts)] = [str(one) for one in findings]
+    assert wrong == {}
+
+
+def test_answers_arrive_in_the_spec() -> None:
+    texts = {
+        **combined(({"home": "yes", "lustre": "2400", "login": "no"}, VPC)),
+        "name": "big",
+        "region": "eu-north-1",
+        "zone": "eun1-az3",
+        "instance_type": "ml.p5.48xlarge",
+        "instance_count": "7",
+        "training_plan_arn": PLAN.replace("us-west-2", "eu-north-1"),
+    }
+    spec = read_text(starter(answer(texts), schema="s.json"), file="x.yaml").spec
+    assert (spec.stack_name, spec.cluster.cluster_name, spec.region) == ("big", "big", "eu-north-1")
+    controller, compute = spec.cluster.instance_groups
+    assert (compute.instance_type, compute.instance_count) == ("ml.p5.48xlarge", 7)
+    assert compute.training_plan_arn == texts["training_plan_arn"]
+    assert [mount.storage for mount in controller.mounts] == ["shared", "home"]
+    existing = spec.network.existing
+    assert existing is not None
+    assert (existing.vpc_id, existing.vpc_cidr) == (VPC["vpc_id"], "10.20.0.0/16")
+    assert existing.subnets[0].availability_zone_id == "eun1-az3"
+    assert list(existing.security_group_ids) == [VPC["security_group_id"]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "faults"),
+    [
+        ({"name": "9x"}, ["--name: '9x' can not name a cluster"]),
+        ({"name": "a--b-"}, ["--name: 'a--b-'"]),
+        ({"region": "moon"}, ["--region: 'moon' is no Region"]),
+        ({"zone": "us-west-2a"}, ["--zone: 'us-west-2a' is no zone id, such as usw2-az2"]),
+        ({"zone": "use1-az1"}, ["--zone: 'use1-az1' is not in us-west-2, whose zones begin with usw2"]),
+        ({"instance_type": "ml.p5"}, ["--instance-type: 'ml.p5' is no instance type; nearest: ml.p5"]),
+        ({"instance_count": "0"}, ["--instance-count: '0' is no number of nodes"]),
+        ({"instance_count": "many"}, ["--instance-count: 'many'"]),
+        ({"lustre": "3600"}, ["--lustre: '3600' is no capacity: 0 for none", "nearest: 2400, 4800"]),
+        ({"training_plan_arn": "p5"}, ["--training-plan-arn: 'p5' is no ARN of a training plan"]),
+        ({"training_plan_arn": PLAN, "region": "us-east-1"}, [f"'{PLAN}' is in us-west-2, and the"]),
+        ({"vpc_id": "x"}, ["--vpc-id: 'x' is no id such as vpc-"]),
+        ({"vpc_id": VPC["vpc_id"]}, ["--subnet-id: the id of a private", "--security-group-id: the id of a"]),
+        ({"subnet_id": VPC["subnet_id"]}, ["--subnet-id: means nothing here; it is for --vpc-id"]),
+        ({**VPC, "internet": "no"}, ["--internet: means nothing here; it is for a new VPC"]),
+        ({"region": "moon", "lustre": "-1"}, ["--region: 'moon'", "--lustre: '-1'"]),
+    ],
+)
+def test_wrong_answers_are_told_all_at_once(texts: dict[str, str], faults: list[str]) -> None:
+    with pytest.raises(ValueError, match="--") as caught:
+        answer(texts)
+    assert [fault for fault in faults if fault not in str(caught.value)] == []
+
+
+def test_it_writes_a_file_and_the_schema_and_overwrites_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "trial"]) == 0
+    assert "wrote trial.yaml" in capsys.readouterr().out
+    text = Path("trial.yaml").read_text(encoding="utf-8")
+    assert text.startswith("# yaml-language-server: $schema=hyperpod.schema.json\n")
+    assert json.loads(Path("hyperpod.schema.json").read_text(encoding="utf-8")) == schema()
+    assert main(["validate", "--strict", "trial.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["init", "trial", "--lustre", "0"]) == 2
+    assert "trial.yaml is there already" in capsys.readouterr().err
+    assert Path("trial.yaml").read_text(encoding="utf-8") == text
+
+
+def test_unknown_types_are_taken_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "-o", "new.yaml", "--instance-type", "ml.p9.48xlarge"]) == 0
+    assert "warning HP111" in capsys.readouterr().out
+    assert main(["init", "-o", "nowhere/new.yaml"]) == 2
+    assert "nowhere/new.yaml: no such file or directory" in capsys.readouterr().err
+
+
+def test_standard_output_holds_the_yaml_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "-o", "-", "--no-login", "--no-internet"]) == 0
+    spec = read_text(capsys.readouterr().out, file="x.yaml").spec
+    assert str(spec.network.nat_gateways) == "none"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_question_has_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert [one.option for one in QUESTIONS if one.name != "name" and one.option not in text] == []
+
+
+def test_on_a_terminal_it_asks_again_and_again_until_an_answer_is_right(tmp_path: Path) -> None:
+    terminal = Terminal("init", "--no-login", folder=tmp_path)
+    for question, typed in (
+        ("Name of the cluster [my-cluster]", "9"),
+        ("'9' can not name a cluster", "talk"),
+        ("Region [us-west-2]", "eu-north-1"),
+        ("by its id: where your capacity is [eun1-az2]", ""),
+        ("Instance type", "p5.48xlarge"),
+        ("How many of them [2]", "4"),
+        ("training plan", ""),
+        ("GiB of shared Lustre storage (0: none) [1200]", "0"),
+        ("Home directories on OpenZFS [no]", "yes"),
+        ("Id of the VPC", ""),
+        ("NAT gateway [yes]", "no"),
+    ):
+        terminal.until(f"{question}")
+        terminal.type(typed)
+    assert terminal.code() == 0
+    assert "login node" not in terminal.screen, "an option answers it"
+    spec = read_text((tmp_path / "talk.yaml").read_text(encoding="utf-8"), file="talk.yaml").spec
+    assert spec.network.availability_zone_ids == ["eun1-az2"]
+    assert [group.instance_type for group in spec.cluster.instance_groups] == [
+        "ml.c5.xlarge",
+        "ml.p5.48xlarge",
+    ]
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+    terminal = Terminal("init", folder=tmp_path)
+    terminal.until("Name of the cluster")
+    assert terminal.interrupted() == 130
+    assert "Traceback" not in terminal.screen
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,175 @@
+"""`validate`: every finding of a file, in order, in four forms."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from hyperpod_cdk.cli import main
+from tests.unit.cli.terminal import Terminal
+
+EXAMPLES = sorted(map(str, Path("clusters").glob("*.yaml")))
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> str:
+    """A file that breaks a rule, and gives cause for a warning."""
+    text = Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "faulty.yaml"
+    text = text.replace("capacity_gib: 1200", "capacity_gib: 3600").replace("ml.c5.4xlarge", "ml.c5.5xlarge")
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> str:
+    """A file that is no spec."""
+    path = tmp_path / "broken.yaml"
+    path.write_text("cluster: {instance_groups: 7}\n", encoding="utf-8")
+    return str(path)
+
+
+def test_valid_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", *EXAMPLES]) == 0
+    out, err = capsys.readouterr()
+    assert [line.partition(",")[0] for line in out.splitlines()] == [f"{file}: ok" for file in EXAMPLES]
+    assert err == ""
+
+
+def test_broken_rules(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", faulty]) == 1
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0] == "storage.shared"
+    assert lines[1] == f"{faulty}:18:19: error HP301 storage.shared.capacity_gib"
+    assert any("nearest: 2400, 4800" in line for line in lines)
+    assert lines.index("instance group compute") > 1, "errors come before warnings"
+    assert "warning HP111" in out
+    assert lines[-1] == f"{faulty}: 1 error, 1 warning"
+    assert err == ""
+
+
+def test_warnings_alone_are_no_failure(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(faulty)
+    path.write_text(path.read_text(encoding="utf-8").replace("3600", "2400"), encoding="utf-8")
+    assert main(["validate", faulty]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"{faulty}: 1 warning"
+    assert main(["validate", "--strict", faulty]) == 1
+    capsys.readouterr()
+    assert main(["validate", "--strict", "--acknowledge", "HP111", faulty]) == 0
+    assert capsys.readouterr() == (f"{faulty}: ok, 1 acknowledged\n", "")
+
+
+def test_wrong_input_outweighs_broken_rules(
+    faulty: str, broken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", broken, faulty, "nowhere.yaml"]) == 2
+    out = capsys.readouterr().out
+    assert f"{broken}:1:28: error HP005 cluster.instance_groups" in out
+    assert "nowhere.yaml:1:1: error HP001" in out
+    assert "error HP301" in out
+
+
+def test_report_for_machines(faulty: str, broken: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--json", faulty, broken]) == 2
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert err == ""
+    assert (report["errors"], report["warnings"]) == (2, 1)
+    first = report["files"][0]["findings"][0]
+    assert (first["code"], first["line"], first["nearest"]) == ("HP301", 18, [2400, 4800])
+
+
+def test_errors_come_first_and_each_group_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("clusters/slurm-gpu.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "x.yaml"
+    changes = {
+        "instance_type: ml.p5.48xlarge": "instance_type: ml.p77.48xlarge",
+        "min_instance_count: 14": "min_instance_count: 17",
+        "partition_names: [gpu]": "partition_names: [gpu, two]",
+        "capacity_gib: 9600": "capacity_gib: 9601",
+        "cidr: 10.1.0.0/16": "cidr: 10.1.0.0/30",
+    }
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    assert main(["validate", str(path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    headings = [line for line in lines[:-1] if line and not line.startswith((" ", str(path)))]
+    assert headings == ["network", "storage.scratch", "instance group gpu"]
+    told = [line.split(": ")[1].split()[0] for line in lines if line.startswith(f"{path}:") and "HP" in line]
+    assert told == sorted(told, key=["error", "warning"].index), "errors before warnings"
+    assert "warning" in told
+    numbers = [int(line.split(":")[1]) for line in lines if ": error HP" in line]
+    assert numbers == sorted(numbers)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    assert main(["validate", "-"]) == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text.replace("1200", "7")))
+    assert main(["validate", "-"]) == 1
+    out = capsys.readouterr().out
+    assert "<stdin>:18:19: error HP301" in out
+
+
+def test_what_the_file_acknowledges_is_counted(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(faulty)
+    text = path.read_text(encoding="utf-8").replace("3600", "2400").replace("c5.5xlarge", "c99.xlarge")
+    path.write_text(text, encoding="utf-8")
+    assert main(["validate", "--strict", faulty]) == 1
+    assert "warning HP111" in capsys.readouterr().out
+    path.write_text(text + "acknowledge: [HP111]\n", encoding="utf-8")
+    assert main(["validate", "--strict", faulty]) == 0
+    assert capsys.readouterr().out == f"{faulty}: ok, 1 acknowledged\n"
+    assert main(["validate", "--json", faulty]) == 0
+    (file,) = json.loads(capsys.readouterr().out)["files"]
+    assert (file["findings"], [one["code"] for one in file["acknowledged"]]) == ([], ["HP111"])
+
+
+@pytest.mark.parametrize(
+    ("codes", "reason"),
+    [
+        (["HP9999"], "no rule has the code HP9999"),
+        (["HP111", "hp301"], "HP301 is an error, and errors can not be acknowledged"),
+        (["HP111,HPxyz"], "no rule has the code HPXYZ"),
+    ],
+)
+def test_what_can_not_be_acknowledged(
+    codes: list[str], reason: str, faulty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", faulty, *(word for code in codes for word in ("--acknowledge", code))]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_colours_are_for_terminals_that_want_them(faulty: str, tmp_path: Path) -> None:
+    coloured = Terminal("validate", faulty, folder=tmp_path)
+    assert coloured.code() == 1
+    assert "\x1b[1;31merror HP301\x1b[0m" in coloured.screen
+    plain = Terminal("validate", faulty, folder=tmp_path, NO_COLOR="1")
+    assert plain.code() == 1
+    assert "\x1b[1;31m" not in plain.screen
+    assert "error HP301" in plain.screen
+
+
+def test_elsewhere_lines_are_plain_and_whole(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["validate", faulty])
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) > 80
+
+
+def test_ctrl_c_ends_it_without_a_trace(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read() -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(read=read))
+    assert main(["validate", "-"]) == 130
+    assert capsys.readouterr() == ("", "")
