@@ -16,6 +16,7 @@ from constructs import Construct, IDependable
 from hyperpod_cdk.access import ExecutionRole
 from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
+from hyperpod_cdk.cluster.bootstrap_guard import BootstrapGuardFunction
 from hyperpod_cdk.cluster.naming import generated_names, named
 from hyperpod_cdk.cluster.node_permissions import allow_software
 from hyperpod_cdk.cluster.nodes import node_config
@@ -133,8 +134,23 @@ class HyperPodCluster(ClusterBase):
         self.cluster_arn = made.cluster_arn
         self.cluster_id = made.cluster_id
         self.log_group_name = made.log_group_name
+        self.bootstrap_guard = self._bootstrap_guard(list(role_arns.values()))
+        """What stops groups whose nodes keep failing; None unless asked for."""
         self.controller_ssm_target = made.controller_ssm_target
         """Target of ``aws ssm start-session``: the controller; None for CloudFormation's own resource."""
+
+    def _bootstrap_guard(self, role_arns: Sequence[str]) -> BootstrapGuardFunction | None:
+        if self._lifecycle.bootstrap_guard is None:
+            return None
+        return BootstrapGuardFunction(
+            self,
+            "BootstrapGuard",
+            cluster_name=self.cluster_name,
+            role_arns=role_arns,
+            settings=self._lifecycle.bootstrap_guard,
+            log_retention=self._log_retention,
+            encryption_key=self._encryption_key,
+        )
 
     def _custom_resource(self, depends_on: Sequence[IDependable]) -> Provisioned:
         provider = ClusterProvider(

@@ -21,6 +21,11 @@ def write_botocore_data(folder: Path) -> None:
         folder: made when it is not there; the same botocore gives the same files.
     """
     _write(folder / "endpoints.json", _endpoints())
+    write_cluster_model(folder)
+
+
+def write_cluster_model(folder: Path) -> None:
+    """Write a folder for ``AWS_DATA_PATH`` with the SageMaker API's model alone, for what calls others too."""
     _write(folder / "sagemaker" / API_VERSION / "service-2.json", cluster_model())
 
 

@@ -13,6 +13,7 @@ from hyperpod_cdk.spec.accounting import (
 )
 from hyperpod_cdk.spec.cluster import AccountingDatabase, Cluster, MultiHead, Orchestrator, SlurmOrchestrator
 from hyperpod_cdk.spec.deployment import Deployment
+from hyperpod_cdk.spec.guard import BootstrapGuard
 from hyperpod_cdk.spec.instance_group import InstanceGroup, LifeCycleConfig, SlurmConfig
 from hyperpod_cdk.spec.kinds import (
     AccountingEnforce,
@@ -88,6 +89,7 @@ __all__ = [
     "Association",
     "BatchSize",
     "BatchSizeType",
+    "BootstrapGuard",
     "BucketMount",
     "CapacityType",
     "Cluster",

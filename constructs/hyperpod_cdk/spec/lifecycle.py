@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hyperpod_cdk.spec.accounting import Accounting
+from hyperpod_cdk.spec.guard import BootstrapGuard
 from hyperpod_cdk.spec.kinds import LifecycleMode, RemovalPolicy
 from hyperpod_cdk.spec.monitoring import Monitoring
 from hyperpod_cdk.spec.slurm import SlurmSettings
@@ -59,6 +60,9 @@ class Lifecycle:
     """Names of former users: locked on every node, without keys, sudo and Slurm account. Their files and ids
     stay theirs."""
     slurm: SlurmSettings = field(default_factory=SlurmSettings)
+    bootstrap_guard: BootstrapGuard | None = None
+    """Stops a group whose nodes keep failing to start; Continuous provisioning only. Default: none, and the
+    service tries again without end, at your cost."""
     extra_files: str | None = None
     """Folder whose files are deployed beside the scripts under ``extra/``: ``before.d`` and ``after.d`` run.
     Relative to the YAML file."""

@@ -1,0 +1,155 @@
+"""BootstrapGuardFunction: stops a group whose nodes keep failing, before their retries cost a fortune."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import aws_cdk as cdk
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from hyperpod_cdk.access.keys import encrypted_log_group
+from hyperpod_cdk.cluster.handler_policy import allow
+from hyperpod_cdk.nag import acknowledge, acknowledge_everywhere, acknowledge_resources
+from hyperpod_cdk.service.botocore_data import write_cluster_model
+from hyperpod_cdk.service.permissions import WRITE_LOG_STREAMS
+from hyperpod_cdk.spec import BootstrapGuard
+
+EVENT = "SageMaker HyperPod Cluster Event"
+"""Detail type of what the service tells about nodes of clusters with Continuous provisioning."""
+_ANY_CLUSTER = "a cluster and its log group end in ids that the service draws, and default buses have no id"
+_CODE = Path(__file__).parent / "guard_function"
+
+
+class BootstrapGuardFunction(Construct):
+    """Hears of each node that failed to start, and counts.
+
+    Args:
+        cluster_name: whose nodes; a token is fine.
+        role_arns: execution roles of the cluster's groups, which an update of a group names again.
+        settings: how many failures are too many.
+        log_retention: of the function's log. Default: three months.
+        encryption_key: of that log. Default: CloudWatch Logs' own encryption.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_name: str,
+        role_arns: Sequence[str],
+        settings: BootstrapGuard,
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        encryption_key: kms.IKey | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.log_group = encrypted_log_group(
+            self, "Log", retention=log_retention, encryption_key=encryption_key
+        )
+        """Where the guard says what it found, each time."""
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            description="Stops HyperPod instance groups whose nodes keep failing",
+        )
+        self._allow(role, cluster_name, role_arns)
+        with _code() as path:
+            self.function = lambda_.Function(
+                self,
+                "Function",
+                code=lambda_.Code.from_asset(str(path)),
+                handler="guard.handle",
+                runtime=lambda_.Runtime.PYTHON_3_14,
+                timeout=cdk.Duration.minutes(2),
+                memory_size=256,
+                role=role,
+                log_group=self.log_group,
+                environment={
+                    "AWS_DATA_PATH": "/var/task/models",
+                    "CLUSTER_NAME": cluster_name,
+                    "MAX_FAILURES": str(settings.max_failures),
+                    "WINDOW_MINUTES": str(settings.window_minutes),
+                },
+                description="Stops HyperPod instance groups whose nodes keep failing",
+            )
+        self.rule = events.Rule(
+            self,
+            "Failed",
+            description="Nodes of a HyperPod cluster that failed to start",
+            event_pattern=events.EventPattern(
+                source=["aws.sagemaker"],
+                detail_type=[EVENT],
+                detail={
+                    "EventDetails": {
+                        "ClusterName": [cluster_name],
+                        "ResourceType": ["Instance"],
+                        "EventLevel": ["Error"],
+                    }
+                },
+            ),
+            targets=[targets.LambdaFunction(self.function, retry_attempts=2)],
+        )
+        _acknowledge(self.function)
+
+    def _allow(self, role: iam.Role, cluster_name: str, role_arns: Sequence[str]) -> None:
+        stack = cdk.Stack.of(self)
+        clusters = stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")
+        node_logs = stack.format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=f"/aws/sagemaker/Clusters/{cluster_name}/*",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        bus = stack.format_arn(service="events", resource="event-bus", resource_name="default")
+        looks = [f"sagemaker:{name}" for name in ("DescribeCluster", "ListClusterEvents", "ListClusterNodes")]
+        passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
+        policy = iam.ManagedPolicy(
+            self,
+            "Policy",
+            roles=[role],
+            description="What the bootstrap guard of a HyperPod cluster uses",
+            statements=[
+                allow("LookAndStop", [*looks, "sagemaker:UpdateCluster"], [clusters]),
+                allow("PassRoles", ["iam:PassRole"], list(dict.fromkeys(role_arns)), passed),
+                allow("ReadNodeLogs", ["logs:GetLogEvents"], [node_logs]),
+                allow("Tell", ["events:PutEvents"], [bus]),
+                allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn]),
+            ],
+        )
+        element = policy.node.default_child
+        assert element is not None
+        acknowledge_resources(element, [clusters, node_logs], _ANY_CLUSTER)
+
+
+@contextmanager
+def _code() -> Iterator[Path]:
+    """The asset: the function, and the API model, or it would drop members that it does not know."""
+    with tempfile.TemporaryDirectory(prefix="hyperpod-cdk-") as name:
+        shutil.copy(_CODE / "guard.py", name)
+        write_cluster_model(Path(name) / "models")
+        yield Path(name)
+
+
+def _acknowledge(function: lambda_.Function) -> None:
+    element = function.node.default_child
+    assert element is not None
+    acknowledge_everywhere(
+        element,
+        "LambdaInsideVPC",
+        "calls AWS APIs alone; in a VPC it would hold up the deletion of subnets",
+    )
+    reasons = {
+        "LambdaDLQ": "the next failure of a node calls it again",
+        "LambdaConcurrency": "runs when nodes fail alone; a reservation would take from the account's",
+    }
+    for pack in ("HIPAA.Security", "NIST.800.53.R5"):
+        acknowledge(element, {f"{pack}-{rule}": reason for rule, reason in reasons.items()})
