@@ -40,7 +40,8 @@ class Calls:
         self.requests.clear()
 
 
-_calls = Calls()
+CALLS = Calls()
+"""What the clients of this module's tests have called."""
 SHORTCUT = Shortcut()
 
 
@@ -80,8 +81,8 @@ def _sleep(seconds: float) -> None:
 
 
 def _record(params: dict[str, Any], model: Any, **_: Any) -> None:
-    _calls.names.append(model.name)
-    _calls.requests.append((model.name, params))
+    CALLS.names.append(model.name)
+    CALLS.requests.append((model.name, params))
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def http(clients: Clients) -> Iterator[None]:
 
 @pytest.fixture
 def calls() -> Calls:
-    return _calls
+    return CALLS
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def aws(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> Aws:
     for name in ("sagemaker", "logs"):
         get_backend(name).reset()
     monkeypatch.setattr(index, "_aws", lambda: invocation(clients))
-    _calls.clear()
+    CALLS.clear()
     return invocation(clients)
 
 

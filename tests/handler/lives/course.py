@@ -4,6 +4,7 @@ from hypothesis import note
 
 from tests.handler import random_requests as random
 from tests.handler.cloudformation import Flow, Response
+from tests.handler.conftest import CALLS
 from tests.handler.lives.promises import Promises
 from tests.handler.samples import Request
 
@@ -25,6 +26,7 @@ class Course(Promises):
             self._patch.undo()
             self.service.account.ec2.enis.clear()
             self.service.account.logs.groups.clear()
+            CALLS.clear()
 
     def _begin(
         self, flow: Flow, *, expected: bool | None = None, invocations: int = 1, replaces: bool = False
