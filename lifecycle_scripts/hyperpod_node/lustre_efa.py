@@ -31,6 +31,18 @@ lnetctl set discovery 1
 lnetctl udsp show | grep -q "src: efa" || lnetctl udsp add --src efa --priority 0
 modprobe lustre
 """
+# AWS's own unit asks instance metadata, and stays failed when that answers late at boot (field report 100).
+DROP_IN = f"{UNITS}/{AWS_UNIT}.d/hyperpod-cdk.conf"
+DROP_IN_TEXT = """[Unit]
+StartLimitIntervalSec=0
+
+[Service]
+ExecStartPre=/usr/bin/timeout 120 /usr/bin/curl --silent --fail --output /dev/null --noproxy * --retry 60 \\
+  --retry-connrefused --retry-delay 2 --max-time 120 -X PUT \\
+  -H "X-aws-ec2-metadata-token-ttl-seconds: 60" http://169.254.169.254/latest/api/token
+Restart=on-failure
+RestartSec=5
+"""
 UNIT_TEXT = f"""[Unit]
 Description=Lustre over EFA, by hyperpod-cdk
 Wants=network-online.target

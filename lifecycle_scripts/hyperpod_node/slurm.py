@@ -72,6 +72,11 @@ def version(context: Context) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", done.text)[:3])
 
 
+def last_lines(root: Root, path: str) -> tuple[str, ...]:
+    """The end of a daemon's log: what it says of itself when it does not answer."""
+    return tuple(root.read(path).splitlines()[-10:])
+
+
 def digest(root: Root) -> str:
     """What all files that slurmctld reads hold now, in short."""
     found = hashlib.sha256()

@@ -188,6 +188,19 @@ def test_99_awss_own_unit_is_used_where_it_is(tmp_path: Path) -> None:
     assert not node.context.root.path(lustre_efa.SCRIPT).exists()
 
 
+def test_100_awss_unit_waits_for_instance_metadata_and_tries_again(tmp_path: Path) -> None:
+    node = efa_node(tmp_path, module=False)
+    node.machine.write(f"{lustre_efa.UNITS}/{lustre_efa.AWS_UNIT}", "[Unit]\n")
+    for _ in range(2):
+        efa_step.set_up_client(node.context)
+    text = node.read(lustre_efa.DROP_IN)
+    assert "ExecStartPre=/usr/bin/timeout 120 " in text
+    assert "http://169.254.169.254/latest/api/token" in text
+    assert "Restart=on-failure" in text
+    order = [call[1] for call in node.calls("systemctl") if call[1] in ("daemon-reload", "start")]
+    assert order == ["daemon-reload", "start", "start"]
+
+
 def test_lustre_that_is_mounted_already_is_not_torn_down(tmp_path: Path) -> None:
     node = efa_node(tmp_path)
     mounts.mount_file_systems(node.context)

@@ -153,8 +153,10 @@ def test_slurmctld_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(slurm_controller, "DAEMON_LIMIT_SECONDS", 20)
     down = CommandFault(command="scontrol", output="Slurmctld(primary) at ip-10-1-0-4 is DOWN")
     node = controller(tmp_path, faults=[down])
+    node.machine.write("/var/log/slurm/slurmctld.log", "error: x\nfatal: Unable to read slurm.conf\n")
     with pytest.raises(NodeError, match=r"slurmctld: still not so after 20 s: .*is DOWN") as error:
         slurm_controller.start_controller(node.context)
+    assert error.value.last_lines[-1] == "fatal: Unable to read slurm.conf"
     assert "/var/log/slurm" in error.value.advice
 
 

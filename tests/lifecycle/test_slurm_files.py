@@ -91,6 +91,14 @@ def test_121_adoption_needs_a_step_to_adopt_into(tmp_path: Path, flags: str, war
     assert ("WARNING: slurm.conf has PrologFlags" in node.log) is warned
 
 
+def test_121_adoption_without_cgroups_would_end_slurmctld(tmp_path: Path) -> None:
+    node = controller(tmp_path, {"pam_slurm_adopt": True})
+    node.machine.append(slurm.CONF, "ProctrackType=proctrack/linuxproc")
+    slurm_files.write_files(node.context)
+    assert "prologflags" not in own(node)
+    assert "WARNING: slurm.conf tracks processes without cgroups" in node.log
+
+
 def test_no_slurm_conf_no_work(tmp_path: Path) -> None:
     node = controller(tmp_path)
     node.context.root.path(slurm.CONF).unlink()

@@ -4,7 +4,7 @@ Sources: Google's cluster-toolkit and slurm-gcp (TreeWidth 128, MessageTimeout 6
 UnkillableStepTimeout 600, MaxJobCount 20000), OCI's oci-hpc (TreeWidth 64), read in November 2026.
 slurm.conf(5) wants UnkillableStepTimeout at five times MessageTimeout or more. Where a group begins is our
 choice: Slurm's own defaults (MessageTimeout 10, SlurmdTimeout 300, UnkillableStepTimeout 60) hold for a small
-cluster.
+cluster. ResumeTimeout: DG sagemaker-hyperpod-faq-slurm.html.
 """
 
 from collections.abc import Mapping
@@ -20,15 +20,18 @@ class SlurmScale:
 
 
 _LARGEST = 2**31
+# A P5 takes longer to boot than Slurm's 60 s, and is marked down meanwhile: the service's FAQ sets 300.
+ALWAYS = {"ResumeTimeout": "300"}
 SCALES = (
-    SlurmScale(nodes=64),
+    SlurmScale(nodes=64, settings=ALWAYS),
     SlurmScale(
         nodes=512,
-        settings={"MessageTimeout": "60", "TreeWidth": "64", "UnkillableStepTimeout": "300"},
+        settings={**ALWAYS, "MessageTimeout": "60", "TreeWidth": "64", "UnkillableStepTimeout": "300"},
     ),
     SlurmScale(
         nodes=_LARGEST,
         settings={
+            **ALWAYS,
             "MaxJobCount": "20000",
             "MessageTimeout": "60",
             "SlurmdTimeout": "600",

@@ -23,6 +23,8 @@ def set_up_client(context: Context) -> str:
     if not found:
         raise StepSkippedError(f"{context.node.instance.instance_type} has no EFA device")
     unit = lustre_efa.unit(context.root) or _write_unit(context)
+    if unit == lustre_efa.AWS_UNIT and context.root.write(lustre_efa.DROP_IN, lustre_efa.DROP_IN_TEXT):
+        context.commands.run("systemctl", "daemon-reload")
     if any(mount.kernel_type == "lustre" for mount in live_mounts.read(context.root)):
         raise StepSkippedError(f"Lustre is mounted already: {unit} works from the next boot on")
     context.commands.run("systemctl", "enable", unit)

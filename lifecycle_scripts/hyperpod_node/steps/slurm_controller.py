@@ -7,11 +7,12 @@ import re
 from hyperpod_node import slurm, units
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NotYetError
+from hyperpod_node.errors import NodeError, NotYetError
 
 # The service's agent writes slurm.conf meanwhile; peers give it 60 s and then go on without.
 CONF_LIMIT_SECONDS = 600
 DAEMON_LIMIT_SECONDS = 180
+CONTROLLER_LOG = "/var/log/slurm/slurmctld.log"
 CONF_ADVICE = "see `journalctl -u sagemaker-cluster-agent` on the controller: the service writes slurm.conf"
 DAEMON_ADVICE = "see /var/log/slurm on this node and `journalctl -u slurmctld -u slurmdbd -u mariadb`"
 
@@ -48,15 +49,19 @@ def start_controller(context: Context) -> str:
     if not units.is_active(context, "slurmctld"):
         slurm.mark_loaded(context.root)
         context.commands.run("systemctl", "start", "slurmctld", advice=DAEMON_ADVICE)
-    wait_for(
-        lambda: _ping(context),
-        what="slurmctld",
-        deadline=context.deadline,
-        say=context.say,
-        limit_seconds=DAEMON_LIMIT_SECONDS,
-        advice=DAEMON_ADVICE,
-        longest_pause_seconds=0.5,
-    )
+    try:
+        wait_for(
+            lambda: _ping(context),
+            what="slurmctld",
+            deadline=context.deadline,
+            say=context.say,
+            limit_seconds=DAEMON_LIMIT_SECONDS,
+            advice=DAEMON_ADVICE,
+            longest_pause_seconds=0.5,
+        )
+    except NodeError as error:
+        error.command, error.last_lines = "slurmctld", slurm.last_lines(context.root, CONTROLLER_LOG)
+        raise
     return "slurmctld answers"
 
 

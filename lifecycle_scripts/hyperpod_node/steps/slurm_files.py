@@ -10,6 +10,8 @@ from hyperpod_node.errors import StepSkippedError
 
 EPILOG_FOLDER = f"{slurm.ETC}/epilog.d"
 HEAD = "# by hyperpod-cdk: lifecycle.slurm of the deployment; changes here are lost\n"
+# Slurm's own default
+CGROUP = "proctrack/cgroup"
 # what `srun --auto-resume=1` needs (AWS: what HyperPod overrides in slurm.conf)
 AUTO_RESUME = {"taskplugin": "task/none", "schedulerparameters": "permit_job_expansion"}
 
@@ -57,7 +59,7 @@ def own_settings(context: Context) -> Mapping[str, str]:
     found = dict(wanted.scale)
     if wanted.epilog:
         found["Epilog"] = f"{EPILOG_FOLDER}/*"
-    if wanted.pam_slurm_adopt:
+    if wanted.pam_slurm_adopt and _tracks_by_cgroup(others):
         found["PrologFlags"] = "Contain"
     found |= multi_head.notification_settings(context)
     asked = {name.lower() for name in wanted.conf}
@@ -76,8 +78,15 @@ def _warn_of_others(context: Context, others: Mapping[str, str]) -> None:
     if wanted.epilog and epilog and not epilog.startswith(f"{EPILOG_FOLDER}/"):
         context.warn(f"slurm.conf has Epilog={epilog}, so that the scripts in {EPILOG_FOLDER} do not run")
     flags = others.get("prologflags", "").lower()
-    if wanted.pam_slurm_adopt and flags and "contain" not in flags.split(","):
+    if wanted.pam_slurm_adopt and not _tracks_by_cgroup(others):
+        # with Contain slurmctld would end at once, and so would every slurmd
+        context.warn("slurm.conf tracks processes without cgroups: pam_slurm_adopt lets nobody in")
+    elif wanted.pam_slurm_adopt and flags and "contain" not in flags.split(","):
         context.warn(f"slurm.conf has PrologFlags={flags} without Contain: pam_slurm_adopt lets nobody in")
+
+
+def _tracks_by_cgroup(others: Mapping[str, str]) -> bool:
+    return others.get("proctracktype", CGROUP) == CGROUP
 
 
 def _look_at_auto_resume(context: Context) -> None:
