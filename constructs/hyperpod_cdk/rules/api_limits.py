@@ -8,6 +8,7 @@ from typing import Any
 
 from hyperpod_cdk import spec as s
 from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.look import is_legacy
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -76,10 +77,15 @@ _IN_WORDS = {
     )
 )
 def api_limits(spec: s.HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    legacy = is_legacy(spec)
     for cls, name, value, path in _values(spec, ""):
         limits = _shape_of(cls, name)
-        if limits is not None:
-            yield from (rule.finding(where, **what) for where, what in _outside(value, limits, path))
+        if limits is None:
+            continue
+        for where, what in _outside(value, limits, path):
+            # in legacy mode the names go to slurm.conf and not to the API
+            if not (legacy and name == "partition_names" and where != path):
+                yield rule.finding(where, **what)
 
 
 def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:

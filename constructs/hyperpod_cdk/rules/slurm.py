@@ -1,5 +1,6 @@
 """HP40x: what a Slurm cluster is made of."""
 
+import re
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding, Severity
@@ -11,6 +12,7 @@ from hyperpod_cdk.spec import HyperPodSpec, NodeType
 
 _REFERENCE = f"{GUIDE}sagemaker-hyperpod-ref.html"
 _SCALING = f"{GUIDE}sagemaker-hyperpod-scaling-slurm.html"
+_PARTITION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TAKEN_PARTITIONS = ("dev", "hyperpod-system-maintenance")
 _STRATEGY = "cluster.orchestrator.slurm.slurm_config_strategy"
 
@@ -132,6 +134,23 @@ def partition_name_taken(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             if name in _TAKEN_PARTITIONS or name.upper() == "DEFAULT":
                 where = f"{path}.slurm_config.partition_names[{index}]"
                 yield rule.finding(where, "has a meaning already", given=name)
+
+
+@checks(
+    Rule(
+        code="HP409",
+        title="a partition name that slurm.conf can not have",
+        why="in legacy mode the name is written into slurm.conf as it is, and slurmctld does not start",
+        fix="use letters, digits, dots, hyphens and underscores",
+        source="slurm.conf(5)",
+    )
+)
+def legacy_partition_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec) if is_legacy(spec) else ():
+        for index, name in enumerate(group.slurm_config.partition_names if group.slurm_config else ()):
+            if not unresolved(name) and not _PARTITION.fullmatch(name):
+                where = f"{path}.slurm_config.partition_names[{index}]"
+                yield rule.finding(where, "is no name of a partition", given=name)
 
 
 @checks(
