@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import Future
+from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Any
 
@@ -11,7 +12,8 @@ from hyperpod_cdk.preflight.calls import NO_CREDENTIALS, Call, UnansweredError, 
 
 CALL_SECONDS = 30.0
 """How long a call is waited for, with its retries and pages."""
-_AT_ONCE = 48
+_AT_ONCE = 128
+"""More than the checks ask for, so that only an account with very many clusters waits for its turn."""
 CONFIG = Config(
     connect_timeout=5,
     read_timeout=15,
@@ -19,6 +21,15 @@ CONFIG = Config(
     max_pool_connections=_AT_ONCE,
     user_agent_extra="hyperpod-cdk-preflight",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A call that was answered, and when, in seconds of `time.perf_counter`."""
+
+    call: Call
+    begun: float
+    ended: float
 
 
 class Aws:
@@ -38,8 +49,8 @@ class Aws:
         self, session: Any, *, region: str, config: Config = CONFIG, call_seconds: float = CALL_SECONDS
     ) -> None:
         self.region = region
-        self.seconds: dict[str, float] = {}
-        """How long each call took, by its key."""
+        self.made: list[Made] = []
+        """Calls that have an answer, in the order of the answers."""
         self._session = session
         self._config = config
         self._call_seconds = call_seconds
@@ -88,9 +99,9 @@ class Aws:
                 raise UnansweredError(NO_CREDENTIALS)
             client = self.client(call.api.client)
             with self._places:
-                start = time.perf_counter()
+                begun = time.perf_counter()
                 answer = _ask(client, call)
-                self.seconds[call.key] = time.perf_counter() - start
+                self.made.append(Made(call=call, begun=begun, ended=time.perf_counter()))
             future.set_result(answer)
         except Exception as error:
             future.set_exception(error_of(error, call))
