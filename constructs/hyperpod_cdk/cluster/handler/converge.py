@@ -5,12 +5,14 @@ from typing import Any
 
 from .clients import Aws
 from .errors import RefusedError
+from .event import Event
 from .live import Live, as_request
 from .log import log
-from .ownership import OWN_TAGS, Pending, forget_pending, note_pending, pending_of, tag_list
+from .ownership import OWN_TAGS, tag_list
 from .patience import patiently
+from .pending import Pending, forget_pending, note_pending, pending_of
 from .plan import make_plan
-from .request import Desired, Event
+from .request import Desired
 from .step import send
 
 STABLE = frozenset({"InService", "Failed"})

@@ -5,12 +5,14 @@ from typing import Any
 from .clients import Aws
 from .converge import converge
 from .errors import AWS_ERRORS, RefusedError, is_name_in_use, is_outcome_unknown
+from .event import Event, check_size
+from .images import refuse_unusable_images
 from .live import Live, find
 from .log import log
 from .ownership import check_tags, creation_tags, is_made_by, is_ours, owner, read_tags, tag_list
 from .patience import patiently
 from .reason import shorten
-from .request import Desired, Event, check_size, desired_of
+from .request import Desired, desired_of
 
 _DOUBT_BYTES = 1000
 _IN_USE = (
@@ -38,13 +40,14 @@ def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
     Fails only when this request certainly made no cluster. If it may have, is_complete fails in its place:
     CloudFormation then knows the physical id, and the framework does not swallow the Delete that follows.
     """
-    check_tags(desired)
+    check_tags(desired.tags)
     try:
         live = patiently(aws, find, aws=aws, name=desired.name)
     except AWS_ERRORS as error:
         return unsure(desired, error, aws)
     if live is not None:
         return _adopt(event, desired, live, aws)
+    refuse_unusable_images(desired, aws)
     tags = tag_list({**desired.tags, **creation_tags(event)})
     try:
         patiently(aws, aws.sagemaker.create_cluster, **{**desired.request, "Tags": tags})

@@ -7,11 +7,12 @@ from typing import Any
 
 from .clients import Aws
 from .errors import AWS_ERRORS, ClusterFailedError, code_of, is_conflict, is_not_found, is_transient
+from .event import Event
 from .live import Live, find
 from .log import log
 from .ownership import is_ours, missing_tag, read_tags
 from .patience import patiently
-from .request import Event, lenient_desired_of
+from .request import lenient_desired_of
 
 
 def on_delete(event: Event, aws: Aws) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 from .clients import Aws, Clients
 from .create import on_create
 from .delete import on_delete
+from .event import Event, event_of
 from .log import log, log_exception
 from .reason import REASON_BYTES, shorten
-from .request import Event, event_of
 from .update import on_update
 from .wait import is_complete as poll
 from .watch import look

@@ -1,12 +1,11 @@
-"""Whose cluster it is: the tags that say so, and the note that an update leaves on a busy cluster."""
+"""Whose a thing is: the tags that say so."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from .clients import Aws
 from .errors import RefusedError
-from .request import Desired, Event
+from .event import Event
 
 STACK_TAG = "hyperpod-cdk:stack-id"
 LOGICAL_TAG = "hyperpod-cdk:logical-id"
@@ -19,41 +18,21 @@ MAX_USER_TAGS = 50 - len(OWN_TAGS)
 """The service takes 50 tags a cluster (API reference, AddTags); ours are among them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pending:
-    """The note on a cluster that an update still has something to send.
-
-    The newest request owns it, so that the poller of a cancelled update, which goes on, sends nothing.
+def check_tags(tags: Mapping[str, str]) -> None:
+    """Refuse tags of the user that would take the place of ours.
 
     Args:
-        request_id: of the CloudFormation request that may send.
-        step: key of the step that was sent last; empty before the first.
-        since: when that was, in seconds since 1970.
-    """
-
-    request_id: str
-    step: str
-    since: int
-
-    @property
-    def text(self) -> str:
-        """The tag's value."""
-        return f"{self.request_id}/{self.step}/{self.since}"
-
-
-def check_tags(desired: Desired) -> None:
-    """Refuse tags of the user that would take the place of ours.
+        tags: the user's.
 
     Raises:
         RefusedError: one has a name of ours, or there are too many beside ours.
     """
-    own = sorted(OWN_TAGS & set(desired.tags))
+    own = sorted(OWN_TAGS & set(tags))
     if own:
         raise RefusedError(f"Request.Tags[{own[0]}]: the name is kept for this resource; choose another")
-    if len(desired.tags) > MAX_USER_TAGS:
+    if len(tags) > MAX_USER_TAGS:
         raise RefusedError(
-            f"Request.Tags: at most {MAX_USER_TAGS} of the 50 tags of a cluster are free, "
-            f"got {len(desired.tags)}"
+            f"Request.Tags: at most {MAX_USER_TAGS} of the 50 tags of a cluster are free, got {len(tags)}"
         )
 
 
@@ -94,24 +73,6 @@ def missing_tag(tags: Mapping[str, str], event: Event) -> str | None:
     missing = [key for key in wanted if key not in tags]
     kept = [key for key, value in wanted.items() if tags.get(key) == value]
     return missing[0] if missing and kept else None
-
-
-def pending_of(tags: Mapping[str, str]) -> Pending | None:
-    """Read the note; None when there is none, or none that we wrote."""
-    parts = tags.get(PENDING_TAG, "").split("/")
-    if len(parts) != 3 or not parts[2].isdigit():
-        return None
-    return Pending(request_id=parts[0], step=parts[1], since=int(parts[2]))
-
-
-def note_pending(aws: Aws, arn: str, pending: Pending) -> None:
-    """Write the note, over any earlier one."""
-    aws.sagemaker.add_tags(ResourceArn=arn, Tags=tag_list({PENDING_TAG: pending.text}))
-
-
-def forget_pending(aws: Aws, arn: str) -> None:
-    """Take the note away."""
-    aws.sagemaker.delete_tags(ResourceArn=arn, TagKeys=[PENDING_TAG])
 
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:

@@ -4,12 +4,14 @@ from typing import Any
 
 from .clients import Aws
 from .errors import ClusterFailedError, RefusedError
+from .event import Event
 from .failure import explain
 from .live import Live, as_request
 from .log import log
-from .ownership import Pending, forget_pending, is_ours, note_pending, pending_of, read_tags
+from .ownership import is_ours, read_tags
+from .pending import Pending, forget_pending, note_pending, pending_of
 from .plan import Plan, make_plan
-from .request import Desired, Event, desired_of, lenient_desired_of
+from .request import Desired, desired_of, lenient_desired_of
 from .result import attributes
 from .step import send
 

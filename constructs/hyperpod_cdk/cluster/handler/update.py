@@ -13,10 +13,11 @@ from .converge import converge
 from .create import make, unsure
 from .delete import delete_if_ours
 from .errors import AWS_ERRORS, ClusterFailedError, RefusedError
+from .event import Event, check_size
 from .live import find
 from .ownership import check_tags, is_ours, owner, read_tags
 from .patience import patiently
-from .request import Desired, Event, check_size, desired_of, lenient_desired_of
+from .request import Desired, desired_of, lenient_desired_of
 
 
 def on_update(event: Event, aws: Aws) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def on_update(event: Event, aws: Aws) -> dict[str, Any]:
     """
     check_size(event)
     desired = desired_of(event.properties, aws)
-    check_tags(desired)
+    check_tags(desired.tags)
     old = lenient_desired_of(event.old_properties, aws)
     if desired.name != event.physical_id:
         return make(event, desired, aws)

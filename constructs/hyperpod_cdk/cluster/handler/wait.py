@@ -11,13 +11,14 @@ from typing import Any
 from .clients import Aws
 from .delete import candidates, delete_if_ours, delete_logs
 from .errors import AWS_ERRORS, ClusterFailedError, code_of, is_permission_delay, is_transient
+from .event import Event
 from .failure import explain
 from .interfaces import lingers
 from .live import find
 from .log import log
 from .ownership import is_made_by, read_tags
 from .patience import PATIENCE_SECONDS
-from .request import Desired, Event, lenient_desired_of
+from .request import Desired, lenient_desired_of
 from .settle import NOT_COMPLETE, settle
 from .watch import hand_over, released
 

@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .clients import Aws
+from .event import Event
 from .failure import explain
 from .live import Live, find
 from .log import log
-from .ownership import pending_of, read_tags
+from .ownership import read_tags
+from .pending import pending_of
 from .reason import REASON_BYTES, shorten
-from .request import Desired, Event, Wait
+from .request import Desired, Wait
 from .result import attributes
 
 HAND_OVER_SECONDS = 45 * 60
