@@ -1,10 +1,14 @@
 """Images and release versions, by UpdateClusterSoftware."""
 
+from collections.abc import Iterator
+
 import pytest
+from handler.clients import Aws
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, LifecycleFailure
 from tests.handler.cloudformation import Stack
 from tests.handler.conftest import Calls
+from tests.handler.images import images_in
 from tests.handler.samples import Request, cluster, group, regroup
 
 OLD, NEW = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
@@ -20,10 +24,11 @@ REQUEST = cluster(
 
 
 @pytest.fixture
-def made(stack: Stack, calls: Calls) -> Stack:
-    assert stack.create(REQUEST).ok
+def made(stack: Stack, calls: Calls, aws: Aws) -> Iterator[Stack]:
+    with images_in(aws, OLD):
+        assert stack.create(REQUEST).ok
     calls.clear()
-    return stack
+    yield stack
 
 
 def images(service: HyperPodService) -> dict[str, str]:
