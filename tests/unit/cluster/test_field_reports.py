@@ -229,8 +229,8 @@ def test_68_nothing_waits_longer_than_its_function_lives(template: Template) -> 
     assert CONFIG.connect_timeout < CONFIG.read_timeout
     # a poll ends with the call that nobody answers; what it then says of the time asks once more
     assert 2 * silent < timeouts["handler.index.is_complete"]
-    # on_event has its patience, and after it at most: look, create, look again, read tags
-    assert PATIENCE_SECONDS + 4 * silent < timeouts["handler.index.on_event"]
+    # on_event has its patience, and after it at most: look, images, create, look again, read tags
+    assert PATIENCE_SECONDS + 5 * silent < timeouts["handler.index.on_event"]
     # CloudFormation's hour is not over when the last poll is
     assert GIVE_UP_SECONDS + timeouts["handler.index.is_complete"] < 3600
 
