@@ -1,13 +1,18 @@
 # make rehearse [CONFIG=clusters/slurm-gpu.yaml] [KEEP=1] [FAULT=lifecycle]
 #                 the example cluster on an embedded AWS: deploy, show, update, destroy; faults:
 #                 capacity, conflict, foreign-cluster, lifecycle, rollback
+# make rehearse NODES=real
+#                 the same on nodes with real systemd, Slurm and MariaDB: needs root on Linux
+# make nodes [MODE=extension] [COMPUTE=4] [SLURM=24.11]
+#                 such a cluster alone, to play with, and a shell on its login node
+# make nodes-test everything that may go wrong on such nodes, an hour of it
 # make test       every test
 # make fuzz       10,000 random lives of a cluster under the handler, new ones each time
 # make lint       formatter, linter, types, architecture, shell scripts
 # make synth      the CloudFormation template of CONFIG
 # make deploy     CONFIG in your own account: cdk bootstrap once, then cdk deploy
 # make bench      the benchmarks, written to benchmarks/
-.PHONY: help rehearse test fuzz lint format synth deploy destroy bench docs setup clean
+.PHONY: help rehearse nodes nodes-test test fuzz lint format synth deploy destroy bench docs setup clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -46,7 +51,15 @@ node_modules/.installed: package-lock.json $(VENV)/.runtime
 setup: $(VENV)/.dev node_modules/.installed
 
 rehearse: $(VENV)/.runtime node_modules/.installed
-	@hyperpod-cdk rehearse $(CONFIG) $(if $(KEEP),--keep) $(if $(FAULT),--fault $(FAULT))
+	@hyperpod-cdk rehearse $(CONFIG) $(if $(KEEP),--keep) $(if $(FAULT),--fault $(FAULT)) \
+		$(if $(filter real,$(NODES)),--real-nodes)
+
+nodes: $(VENV)/.runtime
+	@python -m hyperpod_cdk.rehearsal.hosts up --mode $(or $(MODE),custom) --compute $(or $(COMPUTE),2) \
+		--slurm $(or $(SLURM),22.05)
+
+nodes-test: setup
+	HYPERPOD_CDK_NODES_TESTS=all python -m pytest --durations=0 tests/lifecycle/sandbox
 
 test: setup
 	python -m pytest

@@ -16,8 +16,12 @@ def command(
             metavar="FAULT",
         ),
     ] = None,
+    real_nodes: Annotated[
+        bool,
+        typer.Option("--real-nodes", help="Make nodes hosts with real Slurm daemons (root on Linux)."),
+    ] = False,
 ) -> int:
     """Deploy to an embedded AWS on this machine, change, and destroy."""
     from hyperpod_cdk.rehearsal import rehearse
 
-    return rehearse(config, keep=keep, fault=fault)
+    return rehearse(config, keep=keep, fault=fault, on_hosts=real_nodes)

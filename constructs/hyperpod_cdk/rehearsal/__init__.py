@@ -13,7 +13,9 @@ __all__ = ["rehearse"]
 WRONG_INPUT = 2
 
 
-def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None) -> int:
+def rehearse(
+    config: str | Path, *, keep: bool = False, fault: str | None = None, on_hosts: bool = False
+) -> int:
     """Deploy a configuration to an embedded AWS with the real CDK CLI, change it, and destroy it.
 
     Args:
@@ -21,6 +23,7 @@ def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None
         keep: stop after the deployment, and serve until Ctrl-C.
         fault: deploy, change and destroy with something going wrong, and show what a user sees; one of
             ``capacity``, ``conflict``, ``foreign-cluster``, ``lifecycle``, ``rollback``. Default: none.
+        on_hosts: make every node a host of its own, with systemd and real Slurm daemons; needs root on Linux.
 
     Returns:
         Exit code: 0 when everything was as it should be, 1 when not, 2 for wrong input, 130 after Ctrl-C.
@@ -40,7 +43,7 @@ def rehearse(config: str | Path, *, keep: bool = False, fault: str | None = None
     findings = wanted.placed(check(wanted.spec))
     if errors(findings):
         return _refuse("\n".join(map(str, findings)))
-    return run(Path(config).resolve(), keep=keep, fault=FAULTS[fault] if fault else None)
+    return run(Path(config).resolve(), keep=keep, fault=FAULTS[fault] if fault else None, on_hosts=on_hosts)
 
 
 def _refuse(message: str) -> int:

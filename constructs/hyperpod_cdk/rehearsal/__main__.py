@@ -13,5 +13,6 @@ parser.add_argument(
     metavar="FAULT",
     help="make something go wrong: capacity, conflict, foreign-cluster, lifecycle, rollback",
 )
+parser.add_argument("--real-nodes", action="store_true", help="nodes are hosts with real Slurm daemons")
 given = parser.parse_args()
-sys.exit(rehearse(given.config, keep=given.keep, fault=given.fault))
+sys.exit(rehearse(given.config, keep=given.keep, fault=given.fault, on_hosts=given.real_nodes))

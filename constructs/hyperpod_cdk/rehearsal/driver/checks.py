@@ -54,13 +54,16 @@ def view(sagemaker: Any, name: str) -> ClusterView:
     return ClusterView(description=sagemaker.describe_cluster(ClusterName=name), nodes=nodes)
 
 
-def expect_cluster(client: Callable[[str], Any], variant: Variant, name: str) -> ClusterView:
+def expect_cluster(
+    client: Callable[[str], Any], variant: Variant, name: str, *, patience: float = PATIENCE_SECONDS
+) -> ClusterView:
     """Require a cluster in service with exactly the groups and nodes of a configuration.
 
     Args:
         client: gives a client of a service.
         variant: the configuration.
         name: the cluster's name.
+        patience: real seconds for nodes that come up after the cluster is in service.
 
     Returns:
         The cluster.
@@ -69,7 +72,7 @@ def expect_cluster(client: Callable[[str], Any], variant: Variant, name: str) ->
         RehearsalError: naming what differs.
     """
     wanted = {group: count for group, count in variant.counts.items() if count}
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + patience
     while True:
         cluster = view(client("sagemaker"), name)
         if cluster.running == wanted or time.monotonic() > deadline:

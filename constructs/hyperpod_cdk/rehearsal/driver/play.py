@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
 from hyperpod_cdk.rehearsal.aws.stacks.records import Stack
 from hyperpod_cdk.rehearsal.driver import checks
+from hyperpod_cdk.rehearsal.driver.host_nodes import HostNodes
 from hyperpod_cdk.rehearsal.driver.leftovers import Inventory, inventory, leftovers
 from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError, Stage
 from hyperpod_cdk.rehearsal.driver.show import show_cluster, show_leftovers
@@ -16,6 +17,8 @@ from hyperpod_cdk.rehearsal.driver.variants import Variant, Variants
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 
+HOSTS_PATIENCE_SECONDS = 300.0
+"""For nodes that are hosts: they boot and run their scripts in real time."""
 CLUSTER_TYPES = ("Custom::HyperPodCluster", "AWS::SageMaker::Cluster")
 
 
@@ -29,6 +32,7 @@ class Rehearsal:
         service: the emulated HyperPod service in it.
         variants: the configurations to deploy.
         stage: where it is told how things go.
+        hosts: the nodes, where they are hosts with real daemons. Default: they are not.
     """
 
     aws: EmbeddedAws
@@ -36,6 +40,7 @@ class Rehearsal:
     toolkit: Toolkit
     variants: Variants
     stage: Stage
+    hosts: HostNodes | None = None
 
     def play(self, *, keep: bool) -> None:
         """Deploy, show, change and destroy.
@@ -55,6 +60,7 @@ class Rehearsal:
         stack = self.stack(variant)
         file_systems = self.aws.client("fsx").describe_file_systems()["FileSystems"]
         show_cluster(self.stage.console, cluster, file_systems=file_systems, stack=stack)
+        self._try_out(variant)
         if keep:
             self._serve(variant)
             return
@@ -63,6 +69,7 @@ class Rehearsal:
                 provide_scripts(changed.spec, self._account)
                 self.toolkit.deploy(changed.path)
                 previous, cluster, variant = cluster, self.expect_cluster(changed), changed
+            self._try_out(variant)
         added = self.variants.added_script
         uri = checks.expect_new_scripts(self.aws.client, previous, cluster, added=added)
         self.stage.say(f"all groups point at {uri}; the former scripts are still there")
@@ -70,6 +77,25 @@ class Rehearsal:
             self.toolkit.destroy()
         self.expect_nothing_left(before, variant)
         self.expect_no_failures()
+
+    def _try_out(self, variant: Variant) -> None:
+        """Where nodes are hosts: open a shell by the stack's own command, and run a job on all of them."""
+        if self.hosts is None:
+            return
+        self.hosts.settle(self._cluster_name(variant))
+        commands = [o["OutputValue"] for o in self.stack(variant).outputs if o["OutputKey"] == "Connect"]
+        if not commands:
+            raise RehearsalError("the stack has no command that opens a shell on the controller")
+        with self.stage.act(commands[0]):
+            for line in self.hosts.try_out(commands[0]):
+                self.stage.console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+
+    def _cluster_name(self, variant: Variant) -> str:
+        stack = self.stack(variant)
+        names = [r.physical_id for r in stack.resources.values() if r.type in CLUSTER_TYPES]
+        if len(names) != 1:
+            raise RehearsalError(f"stack {stack.name} has {len(names)} clusters, not one")
+        return str(names[0])
 
     @property
     def _account(self) -> Account:
@@ -91,11 +117,9 @@ class Rehearsal:
 
     def expect_cluster(self, variant: Variant) -> checks.ClusterView:
         """Require that the stack's cluster is what a configuration asks for; see :mod:`.checks`."""
-        stack = self.stack(variant)
-        names = [r.physical_id for r in stack.resources.values() if r.type in CLUSTER_TYPES]
-        if len(names) != 1:
-            raise RehearsalError(f"stack {stack.name} has {len(names)} clusters, not one")
-        cluster = checks.expect_cluster(self.aws.client, variant, names[0])
+        patience = HOSTS_PATIENCE_SECONDS if self.hosts else checks.PATIENCE_SECONDS
+        name = self._cluster_name(variant)
+        cluster = checks.expect_cluster(self.aws.client, variant, name, patience=patience)
         nodes = ", ".join(f"{group} {count}" for group, count in sorted(cluster.running.items()))
         self.stage.say(f"as asked for: {nodes}")
         return cluster
@@ -120,6 +144,16 @@ class Rehearsal:
         if failed:
             raise RehearsalError("the embedded AWS noted failures:\n" + "\n".join(failed))
 
+    def _session_lines(self, variant: Variant) -> tuple[str, ...]:
+        if self.hosts is None:
+            return ()
+        commands = [o["OutputValue"] for o in self.stack(variant).outputs if o["OutputKey"] == "Connect"]
+        return (
+            "and for a shell on the controller, as root on this machine:",
+            f"  export PATH={self.hosts.command_folder}:$PATH",
+            *(f"  {command}" for command in commands),
+        )
+
     def _serve(self, variant: Variant) -> None:
         name, region = variant.spec.cluster.cluster_name or "NAME", self.aws.region
         common = f"--endpoint-url {self.aws.endpoint} --region {region}"
@@ -129,6 +163,7 @@ class Rehearsal:
             f"  aws sagemaker describe-cluster --cluster-name {name} {common}",
             f"  aws sagemaker list-cluster-nodes --cluster-name {name} {common}",
             f"  aws cloudformation describe-stacks {common}",
+            *self._session_lines(variant),
         )
         self.stage.console.print()
         for line in lines:

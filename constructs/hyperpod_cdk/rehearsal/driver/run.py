@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,16 +11,22 @@ from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
 from hyperpod_cdk.rehearsal.driver.fault_play import play_fault
 from hyperpod_cdk.rehearsal.driver.faults import Fault
+from hyperpod_cdk.rehearsal.driver.host_nodes import HostNodes
 from hyperpod_cdk.rehearsal.driver.nodes import RealNodes
 from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError, Stage
 from hyperpod_cdk.rehearsal.driver.play import Rehearsal
 from hyperpod_cdk.rehearsal.driver.toolkit import Toolkit
 from hyperpod_cdk.rehearsal.driver.variants import Variants
+from hyperpod_cdk.rehearsal.hosts.host import HostError
+from hyperpod_cdk.rehearsal.hosts.requirements import CannotRunHostsError
 
 SPEED = 240.0
 """How much faster than real time clusters, state machines and custom resources live."""
 SETUP_THREADS = 4
 """Nodes that run their scripts at a time."""
+HOSTS_SPEED = 40.0
+"""The same where nodes are hosts: their scripts take real seconds, which count as so many more."""
+HOSTS_SETUP_THREADS = 64
 SETUP_SECONDS = 600
 """How long nodes may take. Their scripts are real processes: a busy machine must not fail a cluster."""
 DEFAULT_REGION = "us-west-2"
@@ -29,34 +35,40 @@ LOGS = Path(".rehearsal")
 
 
 @contextmanager
-def prepared(config: Path, *, fault: Fault | None, stage: Stage) -> Iterator[Rehearsal]:
+def prepared(
+    config: Path, *, fault: Fault | None, stage: Stage, on_hosts: bool = False
+) -> Iterator[Rehearsal]:
     """Start an embedded AWS in which a configuration can be rehearsed.
 
     Args:
         config: the YAML file.
         fault: what goes wrong; None for nothing.
         stage: where it is told how things go.
+        on_hosts: whether nodes are hosts with real daemons; see :mod:`hyperpod_cdk.rehearsal.hosts`.
     """
+    speed = HOSTS_SPEED if on_hosts else SPEED
     with TemporaryDirectory(prefix="hyperpod-rehearsal-") as name:
         folder = Path(name)
         for part in ("cdk", "variants", "nodes"):
             (folder / part).mkdir()
         variants = Variants(config, folder / "variants")
         region = variants.first.spec.region or DEFAULT_REGION
-        with EmbeddedAws(region=region, speed=SPEED, extensions=[hyperpod.install]) as aws:
+        with EmbeddedAws(region=region, speed=speed, extensions=[hyperpod.install]) as aws:
             service = hyperpod.service(aws.account_id, region)
-            service.clock.speed = SPEED
-            service.setup_threads = SETUP_THREADS
-            service.durations = replace(service.durations, ready_timeout=SETUP_SECONDS * SPEED)
+            service.clock.speed = speed
+            service.setup_threads = HOSTS_SETUP_THREADS if on_hosts else SETUP_THREADS
+            service.durations = replace(service.durations, ready_timeout=SETUP_SECONDS * speed)
             commands = fault.commands if fault else ()
-            service.node_setup = RealNodes(aws.client("s3"), folder / "nodes", faults=commands)
             toolkit = Toolkit(
                 environment=aws.environment(), folder=folder / "cdk", logs=_fresh(LOGS), stage=stage
             )
-            try:
-                yield Rehearsal(aws=aws, service=service, toolkit=toolkit, variants=variants, stage=stage)
-            finally:
-                service.close()
+            with ExitStack() as stack:
+                hosts = stack.enter_context(HostNodes(aws, service, logs=LOGS)) if on_hosts else None
+                service.node_setup = hosts or RealNodes(aws.client("s3"), folder / "nodes", faults=commands)
+                stack.callback(service.close)
+                yield Rehearsal(
+                    aws=aws, service=service, toolkit=toolkit, variants=variants, stage=stage, hosts=hosts
+                )
 
 
 def _fresh(folder: Path) -> Path:
@@ -65,16 +77,16 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
-def run(config: Path, *, keep: bool, fault: Fault | None) -> int:
+def run(config: Path, *, keep: bool, fault: Fault | None, on_hosts: bool = False) -> int:
     """Rehearse a configuration; see :func:`hyperpod_cdk.rehearsal.rehearse`."""
     stage = Stage()
     try:
-        with prepared(config, fault=fault, stage=stage) as rehearsal:
+        with prepared(config, fault=fault, stage=stage, on_hosts=on_hosts) as rehearsal:
             if fault:
                 play_fault(rehearsal, fault)
             else:
                 rehearsal.play(keep=keep)
-    except RehearsalError as error:
+    except (RehearsalError, CannotRunHostsError, HostError) as error:
         stage.say(f"the rehearsal failed: {error}", style="bold red")
         return 1
     except KeyboardInterrupt:

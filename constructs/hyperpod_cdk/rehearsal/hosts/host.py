@@ -98,6 +98,11 @@ class Host:
         return self._room.folder / f"{self.name}.console"
 
     @property
+    def init(self) -> int:
+        """Process id of its first process, as the machine counts; 0 while it is not up."""
+        return self._init
+
+    @property
     def is_up(self) -> bool:
         """Whether its first process lives."""
         return self._process is not None and self._process.poll() is None

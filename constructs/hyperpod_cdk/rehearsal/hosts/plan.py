@@ -37,6 +37,7 @@ class Group:
         count: how many nodes.
         partition: of compute nodes.
         mounts: its file systems, as config.json has them.
+        mode: its lifecycle mode; empty: the plan's.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Group:
     count: int
     partition: str = "training"
     mounts: Sequence[Mapping[str, str]] = (LUSTRE,)
+    mode: str = ""
 
 
 def usual_groups(
@@ -110,6 +112,10 @@ class Plan:
         """Give a node a new instance with a new address, as node recovery does."""
         self._make(self.group_of(name), int(name.rpartition("-")[2]))
 
+    def remove(self, name: str) -> None:
+        """Plan without a node; its number is not given again."""
+        del self._nodes[name]
+
     def _make(self, group: Group, number: int) -> None:
         at = FIRST_NODE + self._made
         self._made += 1
@@ -123,6 +129,13 @@ class Plan:
     def group_of(self, node: str) -> Group:
         """The group of a node's name."""
         return next(group for group in self.groups if group.name == node.rpartition("-")[0])
+
+    def mode_of(self, host_name: str) -> str:
+        """The lifecycle mode of a host's group."""
+        found = (
+            self.group_of(name) for name, entry in self._nodes.items() if self.host_name(entry) == host_name
+        )
+        return next(found).mode or self.mode
 
     @staticmethod
     def host_name(entry: Mapping[str, str]) -> str:
@@ -170,7 +183,7 @@ class Plan:
         """What the service's agents are told."""
         groups = {
             group.name: {
-                "mode": self.mode,
+                "mode": group.mode or self.mode,
                 "node_type": group.node_type,
                 "partition": group.partition,
                 "mounts": list(group.mounts),

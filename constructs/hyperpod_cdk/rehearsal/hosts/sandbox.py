@@ -78,6 +78,7 @@ class Sandbox:
         self._layers: tuple[Path, ...] = ()
         self._stack = ExitStack()
         self._prefix = ""
+        self._told = ""
         self._control: dict[str, Any] = {}
 
     # -- coming and going ------------------------------------------------------------------------------
@@ -93,8 +94,9 @@ class Sandbox:
             self._write("secrets.json", {})
             self._write("control.json", {})
             self._tell()
-            self._prepare_file_systems()
-            self.stage()
+            self.prepare_file_systems()
+            if self.plan.groups:
+                self.stage()
             self._serve()
         except BaseException:
             self._stack.close()
@@ -120,7 +122,8 @@ class Sandbox:
                 raise HostError((self.room.folder / "services.log").read_text(encoding="utf-8"))
             time.sleep(0.02)
 
-    def _prepare_file_systems(self) -> None:
+    def prepare_file_systems(self) -> None:
+        """Make the folders that stand for the plan's file systems."""
         for mount in self.plan.file_systems:
             folder = self.shared / "fs" / self.plan.source(mount)
             folder.mkdir(parents=True, exist_ok=True)
@@ -156,6 +159,7 @@ class Sandbox:
         self._write("names.json", self.plan.names)
 
     def _tell(self) -> None:
+        self._told = json.dumps([self.plan.told(), self.plan.names])
         self._write("cluster.json", self.plan.told())
         self._write("hosts.json", self.plan.metadata())
         self._write("names.json", self.plan.names)
@@ -195,9 +199,7 @@ class Sandbox:
         """
         wanted = [name for name in self.plan.nodes() if name not in self.hosts]
         made = [
-            self._start(name, disk)
-            for name in wanted
-            if not groups or self.plan.group_of(name).name in groups
+            self.begin(name, disk) for name in wanted if not groups or self.plan.group_of(name).name in groups
         ]
         for host in made:
             host.wait()
@@ -210,11 +212,12 @@ class Sandbox:
             name: ``<group>-<number>``.
             disk: size of its root.
         """
-        host = self._start(name, disk)
+        host = self.begin(name, disk)
         host.wait()
         return host
 
-    def _start(self, name: str, disk: str | None) -> Host:
+    def begin(self, name: str, disk: str | None = None) -> Host:
+        """Switch one planned node on; its :meth:`Host.wait` waits for it."""
         entry = self.plan.nodes()[name]
         addresses = [entry["CustomerIpAddress"], entry["AgentIpAddress"]]
         size = {"disk": disk} if disk else {}
@@ -225,7 +228,7 @@ class Sandbox:
 
     def server(self, name: str, address: str) -> Host:
         """A host beside the cluster, for instance a database; up when this returns."""
-        host = Host(self.room, name, addresses=[address], layers=self._layers[-1:])
+        host = Host(self.room, name, addresses=[address], layers=self._layers)
         host.start()
         host.wait()
         return host
@@ -238,25 +241,37 @@ class Sandbox:
             count: how many more.
         """
         self.plan.add(group, count)
-        self._announce()
+        self.announce()
         return self.up(group)
 
     def lose(self, name: str, *, replace: bool = False) -> None:
-        """Lose a node with its disk.
+        """Lose a node with its disk, and let the others know.
 
         Args:
             name: ``<group>-<number>``.
             replace: whether the plan gets a new instance for it, with the same number; :meth:`up` starts it.
         """
-        self.hosts.pop(name).kill()
+        self.drop(name)
         if replace:
             self.plan.replace(name)
-            self._announce()
+        else:
+            self.plan.remove(name)
+        self.announce()
 
-    def _announce(self) -> None:
+    def drop(self, name: str) -> None:
+        """End a node's host; the plan stays."""
+        self.hosts.pop(name).kill()
+
+    def announce(self) -> None:
+        """Tell the stand-ins, and the agents of all hosts, what the plan is now."""
+        told = json.dumps([self.plan.told(), self.plan.names])
+        if told == self._told:
+            return
         self._tell()
+        # those that are not up yet read it when they boot
+        running = [host for host in self.hosts.values() if host.init]
         with ThreadPoolExecutor(PARALLEL) as pool:
-            list(pool.map(lambda host: host.run(AGENT, "refresh"), list(self.hosts.values())))
+            list(pool.map(lambda host: host.run(AGENT, "refresh"), running))
 
     # -- scripts ---------------------------------------------------------------------------------------
 
@@ -289,21 +304,23 @@ class Sandbox:
 
     def run_script(self, host: Host, *, env: Mapping[str, str] | None = None) -> ScriptRun:
         """Download the deployment to a host and run its entry script there; see :meth:`provision`."""
-        self._await_agent(host)
+        self.await_agent(host)
         folder = self.download(host)
         return self.start_script(host, folder, env=env)
 
-    def download(self, host: Host) -> str:
-        """Let a host fetch the deployment from S3, and give the folder that it lies in there."""
+    def download(self, host: Host, uri: str = "") -> str:
+        """Let a host fetch a deployment from S3, the latest unless told; the folder it lies in there."""
         folder = f"/tmp/sagemaker-lifecycle-{secrets.token_hex(4)}/src"
-        host.run("aws", "s3", "cp", "--recursive", f"s3://{BUCKET}/{self._prefix}/", folder)
+        host.run("aws", "s3", "cp", "--recursive", uri or f"s3://{BUCKET}/{self._prefix}/", folder)
         return folder
 
-    def start_script(self, host: Host, folder: str, *, env: Mapping[str, str] | None = None) -> ScriptRun:
-        """Run the entry script of a folder on a host."""
+    def start_script(
+        self, host: Host, folder: str, *, env: Mapping[str, str] | None = None, script: str = ""
+    ) -> ScriptRun:
+        """Run the entry script of a folder on a host; the plan's unless told."""
         # no HOME: the service runs scripts without it
         environment = {"SAGEMAKER_RESOURCE_CONFIG_PATH": "/opt/ml/config/resource_config.json", **(env or {})}
-        command = f"cd {folder} && exec bash ./{self.plan.script}"
+        command = f"cd {folder} && exec bash ./{script or self.plan.script}"
         answer = host.run("bash", "-c", command, env=environment, timeout=SCRIPT_SECONDS, check=False)
         return self._described(host, answer)
 
@@ -317,9 +334,9 @@ class Sandbox:
             result=json.loads(result.read_text(encoding="utf-8")) if result.exists() else {},
         )
 
-    def _await_agent(self, host: Host) -> None:
-        """In extension mode the service's own set-up comes first."""
-        if self.plan.mode != "extension":
+    def await_agent(self, host: Host) -> None:
+        """Wait for the service's own set-up, which in extension mode comes first."""
+        if self.plan.mode_of(host.name) not in ("extension", "ami"):
             return
         done = host.path("/run/sandbox-agent-done")
         deadline = time.monotonic() + 300
@@ -352,6 +369,23 @@ class Sandbox:
                 return sorted(idle)
             if time.monotonic() > deadline:
                 raise HostError(f"{len(idle)} of {wanted} nodes are idle:\n{answer.output}")
+            time.sleep(0.2)
+
+    def joined(self, host: Host, seconds: float) -> None:
+        """Wait until Slurm has a compute node.
+
+        Raises:
+            HostError: it has not; the text has what sinfo shows.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            answer = self.controller.run(
+                "sinfo", "-hN", "-p", "dev", "-n", host.name, "-o", "%T", check=False
+            )
+            if answer.exit_code == 0 and answer.output.strip() in ("idle", "mixed", "allocated"):
+                return
+            if time.monotonic() > deadline:
+                raise HostError(f"{host.name} has not joined Slurm:\n{answer.output}")
             time.sleep(0.2)
 
 

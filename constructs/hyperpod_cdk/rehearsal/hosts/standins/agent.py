@@ -23,6 +23,8 @@ TOLD = Path("/.sandbox/cluster.json")
 RESOURCE_CONFIG = Path("/opt/ml/config/resource_config.json")
 ETC = Path("/opt/slurm/etc")
 DONE = Path("/run/sandbox-agent-done")
+PLACEHOLDER = "none"
+"""A node that sinfo does not show: slurmctld 22.05 ends when no partition has a node (measured)."""
 MODERN_SLURM = 23.11
 """From here on `scontrol reconfigure` takes nodes that were added; slurmctld 22.05 ends (measured)."""
 SETTINGS = """\
@@ -63,6 +65,9 @@ def main() -> None:
     told = json.loads(TOLD.read_text())
     if sys.argv[1] == "refresh":
         refresh(told)
+        return
+    if not any(host_name(own) == socket.gethostname() for _, own in entries(told)):
+        print("this host is beside the cluster, not in it")
         return
     write(RESOURCE_CONFIG, json.dumps(told["resource_config"], indent=1), mode=0o600)
     group, _ = find(told)
@@ -116,7 +121,13 @@ def write_slurm_conf(told: Told) -> None:
     write(ETC / "cgroup.conf", f"CgroupPlugin={plugin}\n")
     if not (ETC / "accounting.conf").exists():
         write(ETC / "accounting.conf", "# accounting settings\n")
-    write(ETC / "slurm.conf", text + nodes_and_partitions(told))
+    write(ETC / "slurm.conf", text + further_controllers(told) + nodes_and_partitions(told))
+
+
+def further_controllers(told: Told) -> str:
+    """The lines of the controllers that take over from the first one."""
+    heads = [own for group, own in entries(told) if group["node_type"] == "Controller"]
+    return "".join(f"SlurmctldHost={host_name(own)}({own['CustomerIpAddress']})\n" for own in heads[1:])
 
 
 def nodes_and_partitions(told: Told) -> str:
@@ -126,12 +137,12 @@ def nodes_and_partitions(told: Told) -> str:
         f"NodeName={host_name(own)} NodeAddr={own['CustomerIpAddress']} {group['shape']} State=UNKNOWN"
         for group, own in compute
     ]
-    everything = ",".join(host_name(own) for _, own in compute)
-    if everything:
-        lines.append(
-            f"PartitionName=dev Nodes={everything} Default=YES MaxTime=INFINITE "
-            "OverSubscribe=EXCLUSIVE State=UP"
-        )
+    everything = ",".join(host_name(own) for _, own in compute) or PLACEHOLDER
+    if not compute:
+        lines.append(f"NodeName={PLACEHOLDER} State=FUTURE")
+    lines.append(
+        f"PartitionName=dev Nodes={everything} Default=YES MaxTime=INFINITE OverSubscribe=EXCLUSIVE State=UP"
+    )
     for partition in dict.fromkeys(group["partition"] for group, _ in compute):
         names = ",".join(host_name(own) for group, own in compute if group["partition"] == partition)
         lines.append(f"PartitionName={partition} Nodes={names} MaxTime=INFINITE State=UP")
