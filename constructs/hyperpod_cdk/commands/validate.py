@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hyperpod_cdk.commands.acknowledged import codes_of
-from hyperpod_cdk.commands.exits import FOUND, OK, WRONG_INPUT
+from hyperpod_cdk.commands.exits import FOUND, OK, WRONG_INPUT, CommandError
 from hyperpod_cdk.commands.output import printer
 from hyperpod_cdk.commands.reports.report import FileReport
 
@@ -44,32 +44,43 @@ def command(
         typer.Option(metavar="CODE", help="Do not tell this warning; may stand several times."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings, too.")] = False,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The configuration as it is deployed: tell what a change costs."),
+    ] = None,
 ) -> int:
     """Check configurations, with no AWS account.
 
     Errors come before warnings, each with its line, what is allowed and what to do. Warnings can be
-    acknowledged here, or in the file under `acknowledge`.
+    acknowledged here, or in the file under `acknowledge`. With --before also what of the change is refused,
+    and which file systems it would make anew, and empty.
     """
+    if before is not None and len(files) != 1:
+        raise CommandError("--before goes with one FILE: the configuration that follows it")
     codes = codes_of(acknowledge or ())
     reports, code = [], OK
     for file in files:
-        report, readable = _validated(file, codes)
+        report, readable = _validated(file, codes, before)
         reports.append(report)
         code = max(code, _code(report, strict=strict) if readable else WRONG_INPUT)
     _write(reports, Format.JSON if as_json else format)
     return code
 
 
-def _validated(file: str, codes: frozenset[str]) -> tuple[FileReport, bool]:
+def _validated(file: str, codes: frozenset[str], before: str | None) -> tuple[FileReport, bool]:
     """What was found in a file, and whether it could be read."""
     from hyperpod_cdk.config import ConfigError, read, read_text
     from hyperpod_cdk.rules import check
+    from hyperpod_cdk.rules.changes import check_change
 
     try:
         config = read_text(sys.stdin.read(), file="<stdin>") if file == STANDARD_INPUT else read(file)
+        deployed = read(before).spec if before is not None else None
     except ConfigError as error:
         return FileReport(file=file, findings=error.findings), False
     told = check(config.spec, acknowledged=codes)
+    if deployed is not None:
+        told = [*told, *check_change(deployed, config.spec, acknowledged=codes)]
     silent: list[Finding] = []
     if codes or config.spec.acknowledge:
         acknowledged = {*codes, *config.spec.acknowledge}

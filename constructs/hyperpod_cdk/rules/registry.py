@@ -1,8 +1,6 @@
 """All rules."""
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from types import ModuleType
 
 from hyperpod_cdk.rules import (
@@ -40,16 +38,15 @@ from hyperpod_cdk.rules import (
     volumes,
     zones,
 )
+from hyperpod_cdk.rules.changes import CHANGE_CHECKS
 from hyperpod_cdk.rules.finding import Finding, Severity, ordered
 from hyperpod_cdk.rules.form import FORM
 from hyperpod_cdk.rules.helm_chart import CHART_CHECKS
+from hyperpod_cdk.rules.named import with_group
 from hyperpod_cdk.rules.rule import Check, Rule
-from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
 from hyperpod_cdk.rules.typed import mistyped
 from hyperpod_cdk.spec import HyperPodSpec
-
-_GROUP = re.compile(r"cluster\.instance_groups\[(\d+)\]")
 
 _MODULES: tuple[ModuleType, ...] = (
     *(api_limits, cluster, deployment, groups, capacity, volumes, software_updates, names, roles),
@@ -76,8 +73,13 @@ CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(
 )
 """Every check, in the order of their modules."""
 
-APART: tuple[Rule, ...] = (*FORM, *(one.rule for one in JOB_CHECKS), *(one.rule for one in CHART_CHECKS))
-"""Rules of what is looked at by itself: a file's form, a training job, a chart."""
+APART: tuple[Rule, ...] = (
+    *FORM,
+    *(one.rule for one in JOB_CHECKS),
+    *(one.rule for one in CHART_CHECKS),
+    *(one.rule for one in CHANGE_CHECKS),
+)
+"""Rules of what is looked at by itself: a file's form, a training job, a chart, a change."""
 
 RULES: Mapping[str, Rule] = {
     rule.code: rule for rule in sorted((*APART, *(one.rule for one in CHECKS)), key=lambda rule: rule.code)
@@ -98,17 +100,8 @@ def check(spec: HyperPodSpec, *, acknowledged: Iterable[str] = ()) -> list[Findi
         return ordered(mistakes)
     silent = {*acknowledged, *spec.acknowledge}
     return ordered(
-        _with_group(spec, finding)
+        with_group(spec, finding)
         for one in CHECKS
         for finding in one(spec)
         if finding.severity is Severity.ERROR or finding.code not in silent
     )
-
-
-def _with_group(spec: HyperPodSpec, finding: Finding) -> Finding:
-    """The finding with the name of the group that it is about: an index says little in a long list."""
-    index = _GROUP.match(finding.path)
-    if index is None:
-        return finding
-    name = spec.cluster.instance_groups[int(index[1])].instance_group_name
-    return finding if unresolved(name) else replace(finding, instance_group=name)

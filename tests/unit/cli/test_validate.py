@@ -173,3 +173,26 @@ def test_ctrl_c_ends_it_without_a_trace(
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(read=read))
     assert main(["validate", "-"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_a_change_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deployed = "clusters/slurm-gpu.yaml"
+    text = Path(deployed).read_text(encoding="utf-8").replace("ml.p5.48xlarge", "ml.p5en.48xlarge")
+    changed = tmp_path / "slurm-gpu.yaml"
+    changed.write_text(text.replace("capacity_gib: 9600", "capacity_gib: 4800"), encoding="utf-8")
+    assert main(["validate", "--before", deployed, deployed]) == 0
+    assert main(["validate", str(changed)]) == 0
+    capsys.readouterr()
+    assert main(["validate", "--before", deployed, str(changed)]) == 1
+    out = capsys.readouterr().out
+    assert "error HP371 storage.scratch.capacity_gib" in out
+    assert "error HP170 cluster.instance_groups[2].instance_type" in out
+    assert "instance group gpu" in out
+
+
+def test_what_was_before_is_of_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--before", EXAMPLES[0], *EXAMPLES]) == 2
+    assert main(["validate", "--before", "nowhere.yaml", EXAMPLES[0]]) == 2
+    out, err = capsys.readouterr()
+    assert "one FILE" in err
+    assert "nowhere.yaml:1:1: error HP001" in out
