@@ -196,7 +196,9 @@ def test_the_condition_is_told_that_the_service_gave_up_on_nodes(
     assert service.clusters["ml"].status == "InService"
     (signal,) = seen(aws, watched)
     assert signal["Status"] == "FAILURE"
-    assert signal["Reason"].startswith("the service gave up on nodes of compute 0 of 3\n")
+    assert signal["Reason"].startswith(
+        "the service gave up on nodes, or somebody lowered the counts: compute 0 of 3\n"
+    )
     assert "We currently do not have sufficient capacity" in signal["Reason"]
 
 

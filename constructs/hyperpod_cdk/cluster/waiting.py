@@ -25,6 +25,9 @@ class MinimumCounts(Construct):
     The custom resource starts the state machine when it answers. A WaitCondition cannot be updated
     (CFN aws-resource-cloudformation-waitcondition), so its logical id follows the request and the timeout: a
     changed request waits anew, an unchanged one does not.
+
+    The condition's signed address travels in the custom resource's properties, which CDK's provider framework
+    writes to its log: who reads that log could end this one wait, and do nothing else with it.
     """
 
     def __init__(

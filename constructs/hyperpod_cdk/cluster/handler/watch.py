@@ -139,7 +139,8 @@ def _verdict(watched: Mapping[str, Any], live: Live | None, aws: Aws) -> tuple[s
         return "SUCCESS", "every instance group has its minimum of nodes"
     given_up = _missing(watched["Minimum"], live, "TargetCount") if live.status == "InService" else {}
     if given_up:
-        return "FAILURE", explain(aws, live, f"the service gave up on nodes of {_told(given_up)}")
+        headline = f"the service gave up on nodes, or somebody lowered the counts: {_told(given_up)}"
+        return "FAILURE", explain(aws, live, headline)
     if aws.now() >= watched["Until"]:
         headline = f"time ran out: cluster {live.name} is {live.status}, and has of {_told(missing)}"
         return "FAILURE", explain(aws, live, headline)
