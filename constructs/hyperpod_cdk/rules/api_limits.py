@@ -151,7 +151,8 @@ def _outside_range(number: int, limits: Shape, path: str, unit: str) -> Iterator
     allowed = f"{low} to {high} {unit}" if high is not None else f"at least {low} {unit}"
     message = f"has {number} {unit}" if unit else "is out of range"
     given = None if unit else number
-    yield path, {"message": message, "given": given, "allowed": allowed.strip(), "nearest": (nearest,)}
+    offered = () if unit else (nearest,)
+    yield path, {"message": message, "given": given, "allowed": allowed.strip(), "nearest": offered}
 
 
 def _wrong_text(text: str, limits: Shape, path: str) -> Iterator[_Fault]:

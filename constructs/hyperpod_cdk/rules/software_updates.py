@@ -114,10 +114,13 @@ def _scheduled(spec: HyperPodSpec) -> Iterator[tuple[str, InstanceGroup, Schedul
 
 
 def _batch_sizes(spec: HyperPodSpec) -> Iterator[tuple[str, BatchSize]]:
-    for path, _, config in _scheduled(spec):
-        deployment = config.deployment_config
-        policy = deployment.rolling_update_policy if deployment else None
+    configs = [
+        (f"{path}.deployment_config", config.deployment_config) for path, _, config in _scheduled(spec)
+    ]
+    configs.append(("deployment.software_update", spec.deployment.software_update))
+    for path, config in configs:
+        policy = config.rolling_update_policy if config else None
         for name in ("maximum_batch_size", "rollback_maximum_batch_size") if policy else ():
             size = getattr(policy, name)
             if size is not None:
-                yield f"{path}.deployment_config.rolling_update_policy.{name}", size
+                yield f"{path}.rolling_update_policy.{name}", size

@@ -96,6 +96,15 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         [],
     ),
     ("HP160", {**ROLLING, SIZE: NUMBER_TOKEN}, []),
+    (
+        "HP160",
+        {
+            "deployment.software_update": UpdateDeploymentConfig(
+                rolling_update_policy=RollingUpdatePolicy(maximum_batch_size=replace(BATCH, value=101))
+            )
+        },
+        ["deployment.software_update.rolling_update_policy.maximum_batch_size.value"],
+    ),
     ("HP161", {UPDATE: SUNDAYS}, []),
     ("HP161", {UPDATE: SUNDAYS, SCHEDULE: "rate(7 days)"}, [SCHEDULE]),
     ("HP161", {UPDATE: SUNDAYS, SCHEDULE: "cron(0 3 * * SUN)"}, [SCHEDULE]),

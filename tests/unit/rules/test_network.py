@@ -7,9 +7,12 @@ import pytest
 
 from hyperpod_cdk.rules import check
 from hyperpod_cdk.spec import (
+    ExistingFileSystem,
     ExistingNetwork,
     ExistingSubnet,
     LifeCycleConfig,
+    LustreFileSystem,
+    Mount,
     MultiHead,
     NatGateways,
     Network,
@@ -53,6 +56,14 @@ HEADS = MultiHead(
     slurm_database_user="slurm",
     slurm_sns_arn="arn:aws:sns:us-west-2:111122223333:failover",
 )
+DNS = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+LUSTRE = Mount(file_system_type="LUSTRE", dns_name=DNS, mount_name="abcdefgh")
+OLD = LustreFileSystem(existing=ExistingFileSystem(dns_name=DNS, mount_name="abcdefgh"))
+NO_NODES: dict[str, Any] = {
+    "controller.instance_count": 0,
+    "login.instance_count": 0,
+    "compute.instance_count": 0,
+}
 NO_MOUNTS: dict[str, Any] = {"controller.mounts": (), "login.mounts": (), "compute.mounts": ()}
 PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large"
 SECOND = "cluster.instance_groups[3]"
@@ -89,6 +100,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP203", {"compute.instance_count": 1000, "network.cidr": "10.0.0.0/16"}, []),
     ("HP203", {"compute.instance_count": 1100, "network.cidr": "10.0.0.0/16"}, ["network.cidr"]),
     ("HP203", {"compute.instance_count": NUMBER_TOKEN, "network.cidr": "10.0.0.0/24"}, []),
+    # a zone without nodes: a private subnet of 16 and a public one
+    ("HP203", {**NO_NODES, "network.cidr": "10.0.0.0/27"}, []),
+    ("HP203", {**NO_NODES, "network.cidr": "10.0.0.0/28"}, ["network.cidr"]),
     ("HP203", {"network.cidr": TEXT_TOKEN}, []),
     (
         "HP203",
@@ -100,6 +114,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("HP204", THERE, []),
     ("HP204", {**THERE, "network.existing.vpc_id": None}, ["network.existing.vpc_id"]),
+    ("HP204", {**THERE, "network.existing.vpc_id": None, "home": REMOVED}, ["network.existing.vpc_id"]),
+    ("HP204", {**THERE, "network.existing.vpc_id": None, "scratch": REMOVED}, ["network.existing.vpc_id"]),
+    ("HP204", {**THERE, "network.existing.vpc_id": None, "scratch": REMOVED, "home": REMOVED}, []),
     ("HP204", {**THERE, "network.existing.vpc_cidr": None}, ["network.existing.vpc_cidr"]),
     ("HP204", {**THERE, "network.existing.vpc_cidr": None, "home": REMOVED}, []),
     ("HP204", {**THERE, "network.existing.vpc_id": TEXT_TOKEN}, []),
@@ -176,6 +193,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP224", {**THERE, "network.existing.subnets[1].availability_zone_id": None}, []),
     ("HP224", {**THERE, "network.existing.subnets[1].availability_zone_id": TEXT_TOKEN}, []),
     ("HP224", {**THERE, **NO_MOUNTS}, []),
+    ("HP224", {**THERE, **NO_MOUNTS, **MULTI_AZ, "compute.mounts": (Mount(storage="home"),)}, []),
+    ("HP224", {**THERE, **NO_MOUNTS, "compute.mounts": (LUSTRE,)}, []),
+    ("HP224", {**THERE, **NO_MOUNTS, "scratch": OLD, "compute.mounts": (Mount(storage="scratch"),)}, []),
     ("HP224", {**THERE, **NO_MOUNTS, "compute.training_plan_arn": PLAN}, ["compute"]),
     (
         "HP224",
@@ -243,6 +263,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["login.override_vpc_config.availability_zone_id"],
     ),
     ("HP222", {ZONES: LIST_TOKEN, "login.override_vpc_config": ELSEWHERE}, []),
+    ("HP222", {ZONES: (), "login.override_vpc_config": ELSEWHERE}, []),
     ("HP222", {"scratch.availability_zone_id": "usw2-az3"}, ["scratch.availability_zone_id"]),
     ("HP222", {**THERE, "login.override_vpc_config": ELSEWHERE}, []),
     (
