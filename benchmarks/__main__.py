@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import handler, preflight
+from benchmarks import handler, preflight, validate
 from benchmarks.level1 import write_from
 from benchmarks.pairs import ROUNDS, App, Pair
 
@@ -36,7 +36,7 @@ def _pairs(level1: Path) -> Sequence[Pair]:
 
 def main() -> None:
     """Measure, print and write."""
-    results: list[dict[str, Any]] = [*handler.measure(), *preflight.measure()]
+    results: list[dict[str, Any]] = [*handler.measure(), *preflight.measure(), *validate.measure()]
     with tempfile.TemporaryDirectory() as folder:
         for pair in _pairs(write_from(_LIBRARY, Path(folder))):
             print(pair.title, end=" ", flush=True)

@@ -1,5 +1,6 @@
 """The command line, ``hyperpod-cdk``. Never loads aws_cdk by itself, so that it fits into an editor."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -17,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0: all is well, 1: something was found, 2: wrong input, 130: interrupted.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # else pydantic looks through every package that is installed, at each start
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from hyperpod_cdk.commands.program import run
 

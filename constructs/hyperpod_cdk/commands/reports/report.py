@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hyperpod_cdk.rules.finding import Finding
+if TYPE_CHECKING:
+    from hyperpod_cdk.rules.finding import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,5 +13,5 @@ class FileReport:
     """One file's findings, in order; ``acknowledged`` holds the warnings that are not told."""
 
     file: str
-    findings: Sequence[Finding]
-    acknowledged: Sequence[Finding] = ()
+    findings: "Sequence[Finding]"
+    acknowledged: "Sequence[Finding]" = ()

@@ -1,0 +1,110 @@
+"""`bundle`: what nodes would download, gathered and checked."""
+
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from hyperpod_cdk.cli import main
+from hyperpod_cdk.commands import bundling
+from hyperpod_cdk.service.downloads import ARTIFACTS, NAMES, PROCESSORS, Artifact
+
+CONTENT = b"content of a release" * 1000
+GOOD = Artifact(url="https://example.com/a/tool.tar.gz", sha256=hashlib.sha256(CONTENT).hexdigest())
+MONITORED = """
+lifecycle:
+  monitoring:
+    workspace_arn: arn:aws:aps:us-west-2:111122223333:workspace/ws-0a1b2c3d
+"""
+
+
+def opened(content: bytes = CONTENT) -> tuple[bundling.Opener, list[str]]:
+    asked: list[str] = []
+
+    def opener(url: str) -> Any:
+        asked.append(url)
+        return io.BytesIO(content)
+
+    return opener, asked
+
+
+def gathered(target: bundling.Target, folder: Path, content: bytes = CONTENT) -> tuple[list[str], list[str]]:
+    opener, asked = opened(content)
+    said: list[str] = []
+    return bundling.gather({"tool-amd64": GOOD}, target, folder, say=said.append, opened=opener), asked
+
+
+def test_every_pin_is_whole() -> None:
+    for name, artifact in ARTIFACTS.items():
+        base, _, processor = name.rpartition("-")
+        assert base in NAMES
+        assert processor in PROCESSORS
+        assert artifact.url.startswith("https://")
+        assert len(artifact.sha256) == 64
+        assert not {"latest", "main", "master", "HEAD"} & set(artifact.url.split("/"))
+
+
+def test_a_folder_takes_what_is_right_and_asks_once(tmp_path: Path) -> None:
+    target = bundling.Folder(tmp_path / "bundle")
+    faults, asked = gathered(target, tmp_path)
+    assert (faults, asked) == ([], [GOOD.url])
+    assert (tmp_path / "bundle" / GOOD.sha256 / "tool.tar.gz").read_bytes() == CONTENT
+    assert gathered(target, tmp_path) == ([], [])
+
+
+def test_a_damaged_file_in_the_folder_is_replaced(tmp_path: Path) -> None:
+    target = bundling.Folder(tmp_path / "bundle")
+    gathered(target, tmp_path)
+    (tmp_path / "bundle" / GOOD.sha256 / "tool.tar.gz").write_bytes(b"damaged")
+    assert gathered(target, tmp_path)[1] == [GOOD.url]
+    assert target.has(GOOD)
+
+
+def test_what_is_something_else_is_not_taken(tmp_path: Path) -> None:
+    target = bundling.Folder(tmp_path / "bundle")
+    faults, _ = gathered(target, tmp_path, b"something else")
+    assert len(faults) == 1
+    assert "nothing of it was used" in faults[0]
+    assert not target.has(GOOD)
+    assert not list(tmp_path.rglob("tool.tar.gz"))
+
+
+@mock_aws
+def test_a_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="mine")
+    target = bundling.Bucket("s3://mine/a/b/", client)
+    assert gathered(target, tmp_path) == ([], [GOOD.url])
+    body = client.get_object(Bucket="mine", Key=f"a/b/{GOOD.sha256}/tool.tar.gz")["Body"].read()
+    assert body == CONTENT
+    assert gathered(target, tmp_path) == ([], [])
+
+
+@pytest.fixture
+def monitored(tmp_path: Path) -> Path:
+    path = tmp_path / "cluster.yaml"
+    text = Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8")
+    assert "lifecycle:" not in text
+    path.write_text(text + MONITORED, encoding="utf-8")
+    return path
+
+
+def test_the_list(monitored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bundle", str(monitored), "--list"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == ["node-exporter-amd64", "prometheus-amd64"]
+
+
+def test_faults_are_told_and_end_with_1(
+    monitored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bundling, "_open", opened()[0])
+    assert main(["bundle", str(monitored), "--to", str(tmp_path / "out")]) == 1
+    out, err = capsys.readouterr()
+    assert "0 of 2 files" in out
+    assert "prometheus-amd64" in err
