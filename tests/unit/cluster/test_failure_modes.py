@@ -1,4 +1,4 @@
-"""Documented failures that the cluster's construct answers, each by its number in the table of tests/rules."""
+"""Documented failures that the cluster's construct answers, by their numbers in the table of tests/rules."""
 
 from typing import Any
 
