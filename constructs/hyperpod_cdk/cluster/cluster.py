@@ -29,7 +29,12 @@ from hyperpod_cdk.cluster.request import (
     create_cluster_request,
     provisioning_parameters,
 )
-from hyperpod_cdk.lifecycle import ILifecycleBucket, LifecycleBucket, LifecycleScripts
+from hyperpod_cdk.lifecycle import (
+    ILifecycleBucket,
+    LifecycleBucket,
+    LifecycleBundle,
+    LifecycleScripts,
+)
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.spec import (
     Cluster,
@@ -106,6 +111,8 @@ class HyperPodCluster(ClusterBase):
             )
         self.lifecycle_scripts = self._scripts()
         """The node scripts' deployment; None when no group's scripts are deployed here."""
+        self.lifecycle_bundle = self._bundle()
+        """What nodes would download; None when no folder of it is deployed here."""
         self.execution_roles: dict[str, ExecutionRole] = {}
         """Roles made here, by group name."""
         role_arns = {
@@ -117,7 +124,7 @@ class HyperPodCluster(ClusterBase):
         depends = [
             network,
             *self.execution_roles.values(),
-            *([self.lifecycle_scripts] if self.lifecycle_scripts else []),
+            *filter(None, (self.lifecycle_scripts, self.lifecycle_bundle)),
             *depends_on,
         ]
         if self._deployment.provisioning is Provisioning.CLOUDFORMATION:
@@ -207,6 +214,19 @@ class HyperPodCluster(ClusterBase):
                 provisioning_parameters(self._spec) if LifecycleMode.LEGACY in modes.values() else None
             ),
             extra_files=Path(extra) if extra else None,
+        )
+
+    def _bundle(self) -> LifecycleBundle | None:
+        folder = self._lifecycle.downloads.folder
+        if self.lifecycle_bucket is None or folder is None:
+            return None
+        return LifecycleBundle(
+            self,
+            "Bundle",
+            bucket=self.lifecycle_bucket,
+            folder=Path(folder),
+            log_retention=self._log_retention,
+            encryption_key=self._encryption_key,
         )
 
     def _execution_role_arn(self, group: InstanceGroup, given: Mapping[str, iam.IRole]) -> str:

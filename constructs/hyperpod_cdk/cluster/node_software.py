@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_cdk import Aws, Fn, Token
 
+from hyperpod_cdk.lifecycle.bundle import PREFIX
 from hyperpod_cdk.rules import needed_downloads
 from hyperpod_cdk.spec import (
     BucketMount,
@@ -16,8 +17,6 @@ from hyperpod_cdk.spec import (
     OwnStep,
 )
 
-BUNDLE = "bundle"
-"""Prefix of the lifecycle bucket that nodes look in for what their image lacks."""
 _EXPORTERS = ("node", "gpu", "efa", "slurm")
 
 
@@ -43,7 +42,7 @@ def sources(downloads: Downloads, bucket_name: str | None) -> list[str]:
     """The ``s3://`` prefixes that nodes ask first, in their order."""
     return [
         *([downloads.source] if downloads.source else []),
-        *([f"s3://{bucket_name}/{BUNDLE}"] if bucket_name else []),
+        *([f"s3://{bucket_name}/{PREFIX}"] if bucket_name else []),
     ]
 
 

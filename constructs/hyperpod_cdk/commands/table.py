@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, Entry] = {
     "migrate": Entry(module=f"{_HERE}.migrate"),
     "validate": Entry(module=f"{_HERE}.validate"),
     "preflight": Entry(module=f"{_HERE}.preflight"),
+    "bundle": Entry(module=f"{_HERE}.bundle"),
     "explain": Entry(module=f"{_HERE}.explain"),
     "rules": Entry(module=f"{_HERE}.rules"),
     "schema": Entry(module=f"{_HERE}.schema"),

@@ -109,6 +109,10 @@ def _placed_at(path: Path, spec: HyperPodSpec) -> HyperPodSpec:
     if spec.lifecycle.extra_files is not None:
         folder = path.resolve().parent / spec.lifecycle.extra_files
         spec = replace(spec, lifecycle=replace(spec.lifecycle, extra_files=str(folder)))
+    downloads = spec.lifecycle.downloads
+    if downloads.folder is not None:
+        downloads = replace(downloads, folder=str(path.resolve().parent / downloads.folder))
+        spec = replace(spec, lifecycle=replace(spec.lifecycle, downloads=downloads))
     return spec
 
 

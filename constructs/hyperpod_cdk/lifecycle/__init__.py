@@ -5,14 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hyperpod_cdk.lifecycle.bucket import ExistingLifecycleBucket, ILifecycleBucket, LifecycleBucket
+    from hyperpod_cdk.lifecycle.bundle import LifecycleBundle
     from hyperpod_cdk.lifecycle.scripts import LifecycleScripts
 
-__all__ = ["ExistingLifecycleBucket", "ILifecycleBucket", "LifecycleBucket", "LifecycleScripts"]
+__all__ = [
+    "ExistingLifecycleBucket",
+    "ILifecycleBucket",
+    "LifecycleBucket",
+    "LifecycleBundle",
+    "LifecycleScripts",
+]
 
 _HOMES = {
     "ExistingLifecycleBucket": "bucket",
     "ILifecycleBucket": "bucket",
     "LifecycleBucket": "bucket",
+    "LifecycleBundle": "bundle",
     "LifecycleScripts": "scripts",
 }
 
