@@ -31,8 +31,8 @@ In a program: `run(spec, Aws(botocore.session.get_session(), region="us-west-2")
 `hyperpod_cdk.preflight` gives the report.
 
 What the stack itself makes (roles, subnets, scripts) is not looked at, and what the stack has already is not
-counted twice: a preflight of a cluster that runs says whether the next deployment fits. Nobody can look whether
-EC2 has the nodes in stock; a training plan is the way to know.
+counted twice: a preflight of a cluster that runs says whether the next deployment fits. Nobody can look
+whether EC2 has the nodes in stock; a training plan is the way to know.
 
 A quota is looked for by its name. For most instance types one call finds it, for the others the quotas of
 SageMaker are gone through, which takes some seconds.

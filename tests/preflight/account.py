@@ -181,6 +181,11 @@ class Account:
     def authorize(self, group: str, ports: Ports, peer: str, *, egress: bool = False) -> None:
         self._change("authorize", group, ports, peer, egress=egress)
 
+    def authorize_for_now(self, group: str, peer: str, *, egress: bool) -> None:
+        """Let all traffic through until the test is over."""
+        self.authorize(group, ALL, peer, egress=egress)
+        self.undo.append(lambda: self._change("revoke", group, ALL, peer, egress=egress))
+
     def revoke(self, group: str, ports: Ports, peer: str, *, egress: bool = False) -> None:
         """Take a rule away until the test is over."""
         self._change("revoke", group, ports, peer, egress=egress)
@@ -282,9 +287,19 @@ class Account:
         self.undo.append(lambda: ec2.authorize_security_group_egress(GroupId=group, IpPermissions=everywhere))
 
     def set_lifecycle(self, state: str) -> None:
-        found = self.aws.file_systems.file_systems[self.lustre]
-        found["Lifecycle"] = state
-        self.undo.append(lambda: found.update(Lifecycle="AVAILABLE"))
+        self.alter_lustre(Lifecycle=state)
+
+    def alter_lustre(self, **members: Any) -> None:
+        """Let FSx describe the Lustre file system otherwise."""
+        systems = self.aws.file_systems.file_systems
+        before = systems[self.lustre]
+        systems[self.lustre] = {**before, **members}
+        self.undo.append(lambda: systems.update({self.lustre: before}))
+
+    def enable_efa(self) -> None:
+        """Let the file system speak EFA, behind the rules that it has: for ports, and out to everywhere."""
+        configuration = self.aws.file_systems.file_systems[self.lustre]["LustreConfiguration"]
+        self.alter_lustre(LustreConfiguration={**configuration, "EfaEnabled": True})
 
     def put_for_now(self, key: str, text: bytes) -> None:
         self.put(key, text)

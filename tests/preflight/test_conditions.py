@@ -199,6 +199,8 @@ FILE_SYSTEMS = (
     storage("file-systems", "not there", lambda _: lustre("fs-0123456789abcdef0")),
     storage("file-systems", "another mount name", lambda a: lustre(a.lustre, mount_name="other")),
     storage("file-systems", "another type", lambda a: lustre(a.openzfs)),
+    Row("file-systems", "too old", lambda a: a.alter_lustre(FileSystemTypeVersion="2.10")),
+    Row("file-system-ports", "all shut for EFA", lambda a: a.enable_efa(), findings=4),
     Row("file-systems", "not available", lambda a: a.set_lifecycle("CREATING")),
     storage(
         "file-system-vpc",
@@ -389,6 +391,14 @@ def test_a_region_without_hyperpod(account: Account, ask: Callable[[], Aws]) -> 
     # what takes the account's clusters to count is not known then, and no pass
     assert not_passed(report)["quota-instance-type"] is Outcome.UNKNOWN
     assert report.exit_code == 1
+
+
+def test_a_file_system_with_efa_behind_rules_by_group(account: Account, ask: Callable[[], Aws]) -> None:
+    account.enable_efa()
+    for own, other in ((account.group, account.server_group), (account.server_group, account.group)):
+        for egress in (False, True):
+            account.authorize_for_now(own, other, egress=egress)
+    assert not_passed(run(specs.existing(account), ask())) == {}
 
 
 def test_a_legacy_group_may_have_its_file(account: Account, ask: Callable[[], Aws]) -> None:

@@ -1,7 +1,7 @@
 """HP943: whether nodes and an existing file system let one another through."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from hyperpod_cdk.preflight import apis, places
 from hyperpod_cdk.preflight.check import Check, Unchecked
@@ -14,8 +14,8 @@ from hyperpod_cdk.preflight.file_systems import (
 )
 from hyperpod_cdk.preflight.look import Item, Look
 from hyperpod_cdk.preflight.places import Placement
-from hyperpod_cdk.preflight.security_groups import groups_call, known_groups
-from hyperpod_cdk.preflight.traffic import Peer, Ports, PrefixListError, lets, rules_of
+from hyperpod_cdk.preflight.security_groups import groups_call, has_efa, known_groups
+from hyperpod_cdk.preflight.traffic import ALL, Peer, Ports, PrefixListError, lets, rules_of
 from hyperpod_cdk.rules import Finding, Rule
 from hyperpod_cdk.service import fsx
 from hyperpod_cdk.spec import HyperPodSpec
@@ -37,6 +37,8 @@ class _Way:
     owner: str
     direction: str
     ports: tuple[Ports, ...]
+    by_group: bool = False
+    """Only rules that name the other side's security group count."""
 
 
 _IN, _OUT = "IpPermissions", "IpPermissionsEgress"
@@ -45,6 +47,16 @@ _WAYS = {
         _Way(text="into the file system", owner="server", direction=_IN, ports=fsx.LUSTRE_PORTS),
         _Way(text="out of the nodes", owner="client", direction=_OUT, ports=fsx.LUSTRE_PORTS),
         _Way(text="into the nodes", owner="client", direction=_IN, ports=fsx.LUSTRE_PORTS),
+    ),
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html, 2026-10
+    "EFA": tuple(
+        _Way(text=text, owner=owner, direction=direction, ports=(ALL,), by_group=True)
+        for text, owner, direction in (
+            ("into the file system for EFA", "server", _IN),
+            ("out of the file system for EFA", "server", _OUT),
+            ("into the nodes for EFA", "client", _IN),
+            ("out of the nodes for EFA", "client", _OUT),
+        )
     ),
     "OPENZFS": (
         _Way(text="into the file system", owner="server", direction=_IN, ports=fsx.OPENZFS_PORTS),
@@ -61,28 +73,39 @@ def _open(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
             continue
         if found is None or found["VpcId"] != look.vpc_id():
             continue
+        if not interfaces_of(look, found):
+            yield Unchecked(path=one.path, reason="AWS shows none of the file system's network interfaces")
+            continue
         server = _server(look, found, known)
-        clients = {
-            placement.security_group_ids: _client(look, placement, known)
-            for placement in places.placements(look.spec)
-            if placement.path in one.group_paths
-        }
-        for client in clients.values():
-            for way in _WAYS.get(found["FileSystemType"], ()):
-                yield from _shut(
-                    rule, one.path, one.file_system_id, way, {"server": server, "client": client}
-                )
+        mounting = [one_of for one_of in places.placements(look.spec) if one_of.path in one.group_paths]
+        for placement in {one_of.security_group_ids: one_of for one_of in mounting}.values():
+            ends = {"server": server, "client": _client(look, placement, known)}
+            for way in _ways(found, [each for each in mounting if _alike(each, placement)]):
+                yield from _shut(rule, one.path, one.file_system_id, way, ends)
+
+
+def _alike(one: Placement, other: Placement) -> bool:
+    return one.security_group_ids == other.security_group_ids
+
+
+def _ways(file_system: Item, placements: Sequence[Placement]) -> Sequence[_Way]:
+    ways = _WAYS.get(file_system["FileSystemType"], ())
+    efa = file_system.get("LustreConfiguration", {}).get("EfaEnabled")
+    if efa and any(has_efa(placement.group.instance_type) for placement in placements):
+        return (*ways, *_WAYS["EFA"])
+    return ways
 
 
 def _shut(
     rule: Rule, path: str, file_system_id: str, way: _Way, ends: dict[str, _End]
 ) -> Iterator[Finding | Unchecked]:
     owner = ends[way.owner]
-    other = ends["client" if way.owner == "server" else "server"]
+    peer = ends["client" if way.owner == "server" else "server"].peer
+    if way.by_group:
+        peer = replace(peer, ranges=())
+    rules = rules_of(owner.groups, way.direction)
     try:
-        shut = [
-            ports for ports in way.ports if not lets(rules_of(owner.groups, way.direction), ports, other.peer)
-        ]
+        shut = [ports for ports in way.ports if not lets(rules, ports, peer)]
     except PrefixListError:
         yield Unchecked(
             path=path, reason="rules of its security groups are for prefix lists, not looked into"
@@ -114,6 +137,8 @@ def _client(look: Look, placement: Placement, known: dict[str, Item]) -> _End:
 
 
 def _shown(ports: Ports) -> str:
+    if ports == ALL:
+        return "all ports"
     protocol, first, last = ports
     return f"{protocol} {first}" if first == last else f"{protocol} {first}-{last}"
 

@@ -19,6 +19,10 @@ _USABLE = frozenset({"AVAILABLE", "UPDATING"})
 it is changed."""
 
 
+_TOO_OLD = frozenset({"2.10"})
+"""For clients of Lustre 2.15, as nodes have (https://github.com/amazonlinux/amazon-linux-2023/issues/723)."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Named:
     """An existing file system as a spec names it, and which groups mount it."""
@@ -103,6 +107,11 @@ def _as_named(rule: Rule, one: Named, found: Item) -> Iterator[Finding]:
     if one.file_system_type and kind != one.file_system_type:
         yield rule.finding(
             f"{one.path}", f"is of type {kind}", given=one.file_system_id, allowed=one.file_system_type
+        )
+    version = found.get("FileSystemTypeVersion")
+    if kind == "LUSTRE" and version in _TOO_OLD:
+        yield rule.finding(
+            one.path, f"runs Lustre {version}", given=one.file_system_id, allowed="2.12 or newer"
         )
     mount_name = found.get("LustreConfiguration", {}).get("MountName")
     if one.mount_name and mount_name and one.mount_name != mount_name and not unresolved(one.mount_name):

@@ -71,7 +71,7 @@ def _open(look: Look, placement: Placement, groups: list[Item], way: str) -> boo
     ranges = tuple(subnets[one]["CidrBlock"] for one in placement.subnet_ids if one in subnets)
     peer = Peer(
         group_ids=placement.security_group_ids,
-        ranges=() if _has_efa(placement.group.instance_type) else ranges,
+        ranges=() if has_efa(placement.group.instance_type) else ranges,
     )
     try:
         return lets(rules_of(groups, way), ALL, peer)
@@ -79,7 +79,8 @@ def _open(look: Look, placement: Placement, groups: list[Item], way: str) -> boo
         return False
 
 
-def _has_efa(instance_type: str) -> bool:
+def has_efa(instance_type: str) -> bool:
+    """Whether nodes of a type speak EFA, as far as is known."""
     known = instance_types.find(instance_type)
     return known is not None and bool(known.efa_interfaces)
 
