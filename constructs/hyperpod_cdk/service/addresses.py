@@ -25,14 +25,17 @@ def addresses_per_node(instance_type: str, orchestration: Orchestration = Orches
     return first + known.network_cards - 1
 
 
-def addresses_of_nodes(nodes: Iterable[tuple[str, int]]) -> int:
-    """Addresses that the Slurm nodes of one zone take, and one more node of the largest kind.
+def addresses_of_nodes(
+    nodes: Iterable[tuple[str, int]], orchestration: Orchestration = Orchestration.SLURM
+) -> int:
+    """Addresses that the nodes of one zone take, and one more node of the largest kind.
 
     While a node is replaced, its successor comes up beside it.
 
     Args:
         nodes: instance types and counts.
+        orchestration: of the cluster.
     """
-    wanted = [(addresses_per_node(instance_type), count) for instance_type, count in nodes if count]
+    wanted = [(addresses_per_node(name, orchestration), count) for name, count in nodes if count]
     spare = max((each for each, _ in wanted), default=0)
     return sum(each * count for each, count in wanted) + spare

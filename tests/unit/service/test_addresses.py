@@ -34,3 +34,7 @@ def test_addresses_of_a_node(instance_type: str, on_slurm: int, on_eks: int) -> 
 )
 def test_a_zone_has_room_for_one_node_more(nodes: list[tuple[str, int]], addresses: int) -> None:
     assert addresses_of_nodes(nodes) == addresses
+
+
+def test_pods_take_addresses_too() -> None:
+    assert addresses_of_nodes([("ml.p5.48xlarge", 2)], Orchestration.EKS) == 3 * 81
