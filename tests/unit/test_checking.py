@@ -60,6 +60,14 @@ def test_what_the_spec_acknowledges_is_not_shown() -> None:
     assert said({**UNKNOWN_TYPE, **ELSEWHERE, "acknowledge": ("HP111", "HP223")}) == []
 
 
+def test_code_acknowledges_a_warning_on_any_construct_above() -> None:
+    app = cdk.App()
+    HyperPodStack(app, "Base", spec=changed(UNKNOWN_TYPE))
+    why = cdk.Acknowledgment(id="hyperpod-cdk:HP111", reason="HyperPod has learnt it since")
+    cdk.Validations.of(app).acknowledge(why)
+    assert app.synth().get_stack_artifact("Base").messages == []
+
+
 def test_all_findings_come_at_once_with_the_constructs_path() -> None:
     with pytest.raises(SpecError) as caught:
         HyperPodStack(cdk.App(), "Base", spec=changed({**UNKNOWN_TYPE, "network.cidr": "ten"}))
