@@ -22,6 +22,7 @@ SCRIPTS = f"{slurm.ETC}/scripts"
 NOT_SHARED = ("slurmdbd.conf", "slurmdbd.conf.template")
 # by one of the controllers, for all of them
 WRITTEN_LATER = ("accounting.conf", "hyperpod-cdk.conf", "topology.conf")
+MARK = ".hyperpod-cdk"
 SETTINGS = {"SlurmctldPrimaryOnProg": "on", "SlurmctldPrimaryOffProg": "off"}
 CONTROLLERS_LIMIT_SECONDS = 600
 NOTIFY = """#!/bin/bash
@@ -45,18 +46,14 @@ def controllers(context: Context) -> list[facts.Instance]:
 def share(context: Context) -> str:
     """Put configuration and state where every controller has them; the first one's count."""
     folder = _folder(context)
-    made = _settle_configuration(context, folder / "etc")
-    names = {*WRITTEN_LATER, *(path.name for path in (folder / "etc").iterdir())}
+    made = _settle(context, context.root.path(slurm.ETC), folder / "etc")
+    names = {*WRITTEN_LATER, *(path.name for path in (folder / "etc").iterdir())} - {MARK}
     for name in sorted(names):
         _link(context.root.path(f"{slurm.ETC}/{name}"), folder / "etc" / name)
-    state = folder / "state"
-    owner = account(context.root, "slurm")
-    if not state.is_dir():
-        state.mkdir(mode=0o700, exist_ok=True)
-    if owner:
-        context.root.own(state, owner.uid, owner.gid)
     location = slurm.settings(context.root).get("statesavelocation", DEFAULT_STATE)
-    _link(context.root.path(location), state)
+    _settle(context, context.root.path(location), folder / "state")
+    _give_to_slurm(context, folder / "state")
+    _link(context.root.path(location), folder / "state")
     heads = _all_controllers_named(context)
     _write_notifications(context)
     return f"{heads} controllers share {folder}, {'made by this one' if made else 'made by another'}"
@@ -78,24 +75,35 @@ def _folder(context: Context) -> Path:
     return folder
 
 
-def _settle_configuration(context: Context, target: Path) -> bool:
-    """Have one configuration: each controller offers its own, the first rename wins."""
+def _settle(context: Context, source: Path, target: Path) -> bool:
+    """Have one folder for all: each controller offers a copy of its own, and the first rename wins."""
     if target.is_dir():
         return False
-    draft = target.with_name(f".etc.{context.node.instance.instance_id}")
+    draft = target.with_name(f".{target.name}.{context.node.instance.instance_id}")
     if draft.exists():
         shutil.rmtree(draft)
-    shutil.copytree(
-        context.root.path(slurm.ETC), draft, symlinks=True, ignore=shutil.ignore_patterns(*NOT_SHARED)
-    )
+    if source.is_dir():
+        shutil.copytree(source, draft, symlinks=True, ignore=shutil.ignore_patterns(*NOT_SHARED))
+    else:
+        draft.mkdir()
+    # a rename onto an empty folder would succeed as well
+    (draft / MARK).write_text(f"settled by {context.node.instance.instance_id}\n", encoding="utf-8")
     try:
         draft.rename(target)
     except OSError as error:
         if not target.is_dir():
-            raise NodeError(f"cannot share Slurm's configuration in {target}: {error}") from error
+            raise NodeError(f"cannot share {source} in {target}: {error}") from error
         shutil.rmtree(draft)
         return False
     return True
+
+
+def _give_to_slurm(context: Context, state: Path) -> None:
+    owner = account(context.root, "slurm")
+    if owner is not None:
+        for path in (state, *state.rglob("*")):
+            context.root.own(path, owner.uid, owner.gid)
+    state.chmod(0o700)
 
 
 def _link(place: Path, target: Path) -> None:
@@ -108,7 +116,8 @@ def _link(place: Path, target: Path) -> None:
         kept = place.with_name(f"{place.name}.before-hyperpod-cdk")
         if kept.is_dir():
             shutil.rmtree(kept)
-        place.rename(kept)
+        # not a rename alone: what an image's lower layer holds cannot be renamed on an overlay
+        shutil.move(place, kept)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(target)
 

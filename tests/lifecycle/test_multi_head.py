@@ -59,10 +59,20 @@ def test_two_controllers_have_one_configuration_and_one_state(tmp_path: Path) ->
     first.context.root.path("/var/spool/slurmctld/job_state").write_text("jobs")
     assert second.read("/var/spool/slurmctld/job_state") == "jobs"
     assert "the second one's" in second.read(f"{slurm.CONF}.before-hyperpod-cdk")
+    mark = first.read("/fsx/hyperpod-cdk/ml-training-cluster/state/.hyperpod-cdk")
+    assert mark == f"settled by {first.context.node.instance.instance_id}\n"
     # what a step writes reaches both, and the links stay
     slurm_files.write_files(first.context)
     assert second.read(slurm.OWN_CONF) == first.read(slurm.OWN_CONF) != ""
     assert first.context.root.path(slurm.CONF).is_symlink()
+
+
+def test_the_state_of_a_controller_that_ran_alone_is_taken_over(tmp_path: Path) -> None:
+    node = head(tmp_path)
+    node.machine.write("/var/spool/slurmctld/job_state", "jobs")
+    multi_head.share(node.context)
+    assert node.read("/fsx/hyperpod-cdk/ml-training-cluster/state/job_state") == "jobs"
+    assert node.read("/var/spool/slurmctld/job_state") == "jobs"
 
 
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ BEFORE_START = (
         run=accounting.set_up_accounting,
         modes=OURS,
         node_types=CONTROLLER,
-        needs=("slurm-conf",),
+        needs=("slurm-conf", "multi-head"),
         # an external database may be away for ten minutes
         time_limit_seconds=1000,
         attempts=2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 
-from hyperpod_node import slurm
+from hyperpod_node import multi_head, slurm
 from hyperpod_node.accounting.declared import Database
 from hyperpod_node.accounts import account
 from hyperpod_node.aws import read_secret
@@ -174,7 +174,7 @@ def _write_accounting_conf(context: Context) -> None:
     present = slurm.settings(context.root)
     wanted = {
         "AccountingStorageType": "accounting_storage/slurmdbd",
-        "AccountingStorageHost": context.node.instance.address,
+        **_hosts(context),
         "AccountingStoragePort": str(slurm.DATABASE_PORT),
         "JobAcctGatherType": "jobacct_gather/linux",
         "JobAcctGatherFrequency": "30",
@@ -184,6 +184,14 @@ def _write_accounting_conf(context: Context) -> None:
     lines = [f"{name}={value}\n" for name, value in wanted.items() if name.lower() not in present]
     context.root.write(slurm.ACCOUNTING_CONF, "".join(lines))
     slurm.ensure_include(context, slurm.ACCOUNTING_CONF)
+
+
+def _hosts(context: Context) -> dict[str, str]:
+    """Where slurmdbd is asked: several controllers share one accounting.conf, so that all write the same."""
+    if context.node.multi_head is None:
+        return {"AccountingStorageHost": context.node.instance.address}
+    names = ("AccountingStorageHost", "AccountingStorageBackupHost")
+    return dict(zip(names, (head.address for head in multi_head.controllers(context)), strict=False))
 
 
 def _sql(context: Context, client: str, password: str) -> None:
