@@ -15,6 +15,15 @@ _ARN = r"arn:aws[a-z-]*:{service}:[a-z0-9-]+:\d{{12}}:{resource}"
 _KEY = re.compile(_ARN.format(service="kms", resource=r"key/[\w-]+"))
 _SECRET = re.compile(_ARN.format(service="secretsmanager", resource=r"secret:.+"))
 _TOPIC = re.compile(_ARN.format(service="sns", resource=r"[\w.-]+"))
+_PARTITION = re.compile(r"arn:(aws[a-z-]*):")
+# https://docs.aws.amazon.com/general/latest/gr/rande.html, 2026-10
+_PARTITIONS = {
+    "cn-": "aws-cn",
+    "us-gov-": "aws-us-gov",
+    "eusc-": "aws-eusc",
+    "us-iso-": "aws-iso",
+    "us-isob-": "aws-iso-b",
+}
 _REGION = re.compile(r"arn:[^:]+:[^:]+:([^:]+):")
 _EXAMPLES = {
     _KEY: "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
@@ -89,11 +98,46 @@ def region_of_stack(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             yield rule.finding(path, f"is of {found[1]}", given=arn, allowed=f"one of {spec.region}")
 
 
+@checks(
+    Rule(
+        code="HP134",
+        title="an ARN of another partition",
+        why="China, GovCloud and the other Regions are worlds of their own: nothing of one is known in the "
+        "next",
+        fix="use one of the stack's partition, or correct region",
+        source="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
+    )
+)
+def partition_of_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    if spec.region is None or unresolved(spec.region):
+        return
+    wanted = next((one for start, one in _PARTITIONS.items() if spec.region.startswith(start)), "aws")
+    for path, arn in _every_arn(spec):
+        found = None if arn is None or unresolved(arn) else _PARTITION.match(arn)
+        if found and found[1] != wanted:
+            yield rule.finding(path, f"is of {found[1]}", given=arn, allowed=f"arn:{wanted}:…")
+
+
+def _every_arn(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
+    for path, arn, _ in _arns(spec):
+        yield path, arn
+    yield from _of_groups(spec)
+    database = spec.cluster.orchestrator.slurm.accounting_database
+    if database is not None:
+        yield "cluster.orchestrator.slurm.accounting_database.secret_arn", database.secret_arn
+    for path, group in groups(spec):
+        yield f"{path}.execution_role_arn", group.execution_role_arn
+
+
 def _regional(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
     """Paths and ARNs of what is used in its own Region only."""
     yield "kms_key_arn", spec.kms_key_arn
     for path, file_system in file_systems(spec):
         yield f"{path}.kms_key_arn", file_system.kms_key_arn
+    yield from _of_groups(spec)
+
+
+def _of_groups(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
     for path, group in groups(spec):
         yield f"{path}.training_plan_arn", group.training_plan_arn
         for name in ("root_volume", "secondary_volume"):

@@ -11,7 +11,8 @@ from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NodeType
 
-_ROLE = re.compile(r"arn:(?P<partition>aws[a-z-]*):iam::(?P<account>\d{12}):role/(?P<name>.+)")
+_ACCOUNT = re.compile(r"arn:[^:]*:iam::(\d{12}):")
+_LINKED = re.compile(r"arn:[^:]*:iam::\d{12}:role/aws-service-role/.+")
 _IAM = f"{GUIDE}sagemaker-hyperpod-prerequisites-iam.html"
 _MANAGED_POLICY = (
     "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/"
@@ -31,13 +32,14 @@ _MANAGED_POLICY = (
 def roles_of_one_account(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     first = ""
     for path, group in groups(spec):
-        role = _role(group)
-        if role is None:
+        arn = group.execution_role_arn
+        found = None if arn is None or unresolved(arn) else _ACCOUNT.match(arn)
+        if found is None:
             continue
-        first = first or role["account"]
-        if role["account"] != first:
-            message = f"is of account {role['account']}, an earlier group's role of {first}"
-            yield rule.finding(f"{path}.execution_role_arn", message, given=group.execution_role_arn)
+        first = first or found[1]
+        if found[1] != first:
+            message = f"is of account {found[1]}, an earlier group's role of {first}"
+            yield rule.finding(f"{path}.execution_role_arn", message, given=arn)
 
 
 @checks(
@@ -51,10 +53,9 @@ def roles_of_one_account(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def service_linked_role(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
-        role = _role(group)
-        if role is not None and role["name"].startswith("aws-service-role/"):
-            message = "is a service-linked role"
-            yield rule.finding(f"{path}.execution_role_arn", message, given=group.execution_role_arn)
+        arn = group.execution_role_arn
+        if arn is not None and not unresolved(arn) and _LINKED.fullmatch(arn):
+            yield rule.finding(f"{path}.execution_role_arn", "is a service-linked role", given=arn)
 
 
 @checks(
@@ -77,11 +78,6 @@ def own_role_needs_more(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         if needs:
             message = f"has to allow {', '.join(needs)}"
             yield rule.finding(f"{path}.execution_role_arn", message, given=group.execution_role_arn)
-
-
-def _role(group: InstanceGroup) -> re.Match[str] | None:
-    arn = group.execution_role_arn
-    return None if arn is None or unresolved(arn) else _ROLE.fullmatch(arn)
 
 
 def _needs(spec: HyperPodSpec, group: InstanceGroup) -> list[str]:

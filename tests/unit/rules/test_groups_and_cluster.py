@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.spec import (
+    AccountingDatabase,
     DeepHealthCheck,
     EbsVolume,
     ExistingNetwork,
@@ -275,6 +276,29 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["compute.root_volume.volume_kms_key_id"],
     ),
     ("HP133", {"kms_key_arn": "1234abcd-12ab-34cd-56ef-1234567890ab"}, []),
+    ("HP134", {"kms_key_arn": KEY}, []),
+    ("HP134", {"region": "us-gov-west-1", "kms_key_arn": KEY.replace("arn:aws:", "arn:aws-us-gov:")}, []),
+    ("HP134", {"region": "us-gov-west-1", "kms_key_arn": KEY}, ["kms_key_arn"]),
+    ("HP134", {"region": "cn-north-1", "login.execution_role_arn": ROLE}, ["login.execution_role_arn"]),
+    ("HP134", {"login.execution_role_arn": ROLE.replace("aws:", "aws-cn:")}, ["login.execution_role_arn"]),
+    (
+        "HP134",
+        {
+            "region": "us-gov-west-1",
+            "slurm.multi_head": HEADS,
+            "slurm.accounting_database": AccountingDatabase(endpoint="db", secret_arn=SECRET),
+            "compute.training_plan_arn": PLAN,
+        },
+        [
+            "slurm.multi_head.slurm_database_secret_arn",
+            "slurm.multi_head.slurm_sns_arn",
+            "compute.training_plan_arn",
+            "slurm.accounting_database.secret_arn",
+        ],
+    ),
+    ("HP134", {"region": None, "kms_key_arn": KEY.replace("arn:aws:", "arn:aws-cn:")}, []),
+    ("HP134", {"region": TEXT_TOKEN, "kms_key_arn": KEY}, []),
+    ("HP134", {"region": "cn-north-1", "kms_key_arn": TEXT_TOKEN}, []),
     ("HP132", {"lifecycle.extra_files": "lifecycle_scripts"}, []),
     ("HP132", {"lifecycle.extra_files": "no-such-folder"}, ["lifecycle.extra_files"]),
     ("HP132", {"lifecycle.extra_files": "pyproject.toml"}, ["lifecycle.extra_files"]),
