@@ -42,6 +42,8 @@ def test_files_stay_small() -> None:
         "hyperpod_cdk.config",
         "hyperpod_cdk.rules",
         "hyperpod_cdk.cli",
+        "hyperpod_cdk.commands.program",
+        "hyperpod_cdk.migration",
         "hyperpod_cdk.rehearsal.hyperpod",
     ],
 )

@@ -78,8 +78,8 @@ def adapter(*, described: bool = False) -> TypeAdapter[tuple[HyperPodSpec]]:
     """pydantic's view of the spec. A dataclass of its own takes no settings here; one in a tuple does.
 
     Args:
-        described: with the docstrings of the fields, which are read from the sources: a third of the time that
-            reading a file takes.
+        described: with the docstrings of the fields, which come from the sources and take a third of the time
+            that a file takes.
     """
     settings = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=described)
     return TypeAdapter(tuple[HyperPodSpec], config=settings)

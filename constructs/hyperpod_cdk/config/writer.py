@@ -7,18 +7,22 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 _STEP = 2
 _ITEM = 4
 _FLOW_WIDTH = 80
 _NO_FOLDING = 100_000
+# truth values of YAML 1.1, which many tools still read
+_YAML_1_1 = ("y", "yes", "on", "n", "no", "off")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Noted:
-    """A value with comments: ``above`` its key or item, in any number of lines, and ``beside`` it in one.
+    """A value with comments.
 
-    ``apart``: with a blank line before.
+    ``above`` its key or item, in any number of lines; ``beside`` it, which a mapping's plain values alone can
+    have; ``apart``: with a blank line before.
     """
 
     value: Any
@@ -45,31 +49,25 @@ def write(tree: Mapping[str, Any], *, head: str = "") -> str:
     return top + ("\n" if top else "") + stream.getvalue()
 
 
-def bare(tree: Any) -> Any:
-    """The data alone, without its comments."""
-    if isinstance(tree, Noted):
-        return bare(tree.value)
-    if isinstance(tree, Mapping):
-        return {key: bare(value) for key, value in tree.items()}
-    if isinstance(tree, Sequence) and not isinstance(tree, str):
-        return [bare(value) for value in tree]
-    return tree
-
-
 def _node(value: Any, indent: int) -> Any:
     if isinstance(value, Mapping):
         return _mapping(value, indent)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return _sequence(value, indent)
+    return _text(value) if isinstance(value, str) else value
+
+
+def _text(value: str) -> str:
     # an enum member is a str, but not a plain one
-    return str(value) if isinstance(value, str) else value
+    quoted = value.casefold() in _YAML_1_1 or not value.isprintable()
+    return DoubleQuotedScalarString(value) if quoted else str(value)
 
 
 def _mapping(tree: Mapping[str, Any], indent: int) -> CommentedMap:
     made = CommentedMap()
     for key, value in tree.items():
         noted = value if isinstance(value, Noted) else Noted(value=value)
-        made[key] = _node(noted.value, indent + _STEP)
+        made[_text(key)] = _node(noted.value, indent + _STEP)
         _comment(made, key, noted, indent)
     return made
 

@@ -1,5 +1,6 @@
 """The whole way: sources in, a commented configuration and notes out."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -130,12 +131,26 @@ class _Course:
             self._notes.append(Note(kind=Kind.CHANGED, path="Orchestrator", text=text))
         for group in groups:
             group.mode = LifecycleMode.EXTENSION
+            self._rename_partitions(group)
             scripts = group.settings.pop("life_cycle_config", None)
             if scripts:
                 source = scripts.get("source_s3_uri")
                 text = f"{source} no longer runs; what you added to the samples goes to lifecycle.extra_files"
                 path = f"{group.part.path}.LifeCycleConfig"
                 self._notes.append(Note(kind=Kind.LOST, path=path, text=text))
+
+    def _rename_partitions(self, group: Group) -> None:
+        """slurm.conf takes a partition such as ml.p5.48xlarge, the API does not."""
+        slurm_config = group.settings.get("slurm_config") or {}
+        before = slurm_config.get("partition_names") or []
+        after = [re.sub("[^A-Za-z0-9]+", "-", str(name)).strip("-") for name in before]
+        if after != before:
+            slurm_config["partition_names"] = after
+            path = f"{group.part.path}.SlurmConfig.PartitionNames"
+            text = (
+                f"{', '.join(after)} instead of {', '.join(before)}: letters, digits and inner hyphens only"
+            )
+            self._notes.append(Note(kind=Kind.CHANGED, path=path, text=text))
 
     def _region(self) -> str | None:
         plans = (one.value.get("TrainingPlanArn") for one in self._request.items("InstanceGroups"))

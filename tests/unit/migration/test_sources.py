@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 from hyperpod_cdk.config import read_text
 from hyperpod_cdk.migration import Kind, SourceError, Sources, migrate, read_sources
+from hyperpod_cdk.rules import check, errors
 from hyperpod_cdk.spec import LifecycleMode, NodeType
 from tests.unit.migration.samples import BY_API, LEGACY, PROVISIONING, ROLE
 
@@ -164,13 +165,21 @@ def test_slurm_by_the_api_makes_provisioning_parameters_idle() -> None:
 
 
 def test_own_scripts_take_the_place_of_those_in_s3() -> None:
-    made = migrate(Sources(request=LEGACY, provisioning=PROVISIONING), own_scripts=True)
+    workers = [{"instance_group_name": "worker-group-1", "partition_name": "ml.p5.48xlarge"}]
+    workers += PROVISIONING["worker_groups"][1:]
+    provisioning = {**PROVISIONING, "worker_groups": workers}
+    made = migrate(Sources(request=LEGACY, provisioning=provisioning), own_scripts=True)
     spec = read_text(made.text, file="x.yaml").spec
     assert spec.lifecycle.mode is LifecycleMode.EXTENSION
     assert all(group.life_cycle_config is None for group in spec.cluster.instance_groups)
     assert str(spec.cluster.orchestrator.slurm.slurm_config_strategy) == "Merge"
     lost = [note.path for note in made.notes if note.kind is Kind.LOST]
     assert lost == [f"InstanceGroups[{index}].LifeCycleConfig" for index in range(4)]
+    assert errors(check(spec)) == []
+    slurm = spec.cluster.instance_groups[2].slurm_config
+    assert slurm
+    assert list(slurm.partition_names) == ["ml-p5-48xlarge"]
+    assert "InstanceGroups[2].SlurmConfig.PartitionNames" in {note.path for note in made.notes}
     heads = {**PROVISIONING, "slurm_configurations": {"slurm_database_user": "admin"}}
     with pytest.raises(SourceError, match="several controllers"):
         migrate(Sources(request=LEGACY, provisioning=heads), own_scripts=True)
