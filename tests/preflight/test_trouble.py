@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 from botocore.config import Config
+from botocore.credentials import Credentials
 from botocore.exceptions import (
     ConnectTimeoutError,
     NoCredentialsError,
     PartialCredentialsError,
     ReadTimeoutError,
     SSLError,
+    UnauthorizedSSOTokenError,
 )
 from botocore.session import Session
 
@@ -44,6 +46,7 @@ REFUSALS = [
 ERRORS: list[tuple[Exception, str]] = [
     (NoCredentialsError(), NO_CREDENTIALS),
     (PartialCredentialsError(provider="env", cred_var="AWS_SECRET_ACCESS_KEY"), NO_CREDENTIALS),
+    (UnauthorizedSSOTokenError(), "the credentials can not be had: The SSO session"),
     (ConnectTimeoutError(endpoint_url="https://x"), "no answer to ec2:DescribeSubnets in time"),
     (ReadTimeoutError(endpoint_url="https://x"), "no answer to ec2:DescribeSubnets in time"),
     (SSLError(endpoint_url="https://x", error="bad certificate"), "no way to AWS for ec2:DescribeSubnets"),
@@ -174,13 +177,24 @@ def test_a_thread_that_hangs_keeps_nothing_alive() -> None:
     _Hanging.over.set()
 
 
+def test_credentials_that_can_not_be_had() -> None:
+    class Expired:
+        def get_credentials(self) -> object:
+            raise UnauthorizedSSOTokenError
+
+    report = run(specs.new(), Aws(Expired(), region=REGION))
+    reasons = {one.reason for result in report.results for one in result.unchecked}
+    assert len(reasons) == 1 and reasons.pop().startswith("no credentials: The SSO session")
+    assert report.exit_code == 2
+
+
 class _Hanging:
     """A session whose clients take for ever to be made."""
 
     over = Event()
 
-    def get_credentials(self) -> object:
-        return object()
+    def get_credentials(self) -> Any:
+        return Credentials("a", "b")
 
     def create_client(self, *_: object, **__: object) -> object:
         self.over.wait(30)

@@ -58,8 +58,7 @@ class Aws:
         self._calls: dict[str, Future[Any]] = {}
         self._clients_lock, self._calls_lock = Lock(), Lock()
         self._places = BoundedSemaphore(_AT_ONCE)
-        # once: each client would look for them anew, on a machine without any for seconds
-        self._has_credentials = session.get_credentials() is not None
+        self._no_credentials = _why_no_credentials(session)
 
     def start(self, call: Call) -> "Future[Any]":
         """Begin a call, unless it was begun before."""
@@ -95,8 +94,8 @@ class Aws:
 
     def _run(self, call: Call, future: "Future[Any]") -> None:
         try:
-            if not self._has_credentials:
-                raise UnansweredError(NO_CREDENTIALS)
+            if self._no_credentials:
+                raise UnansweredError(self._no_credentials)
             client = self.client(call.api.client)
             with self._places:
                 begun = time.perf_counter()
@@ -105,6 +104,22 @@ class Aws:
             future.set_result(answer)
         except Exception as error:
             future.set_exception(error_of(error, call))
+
+
+def _why_no_credentials(session: Any) -> str | None:
+    """Why there are none, None where there are some.
+
+    Once and here: each client would look for them anew, on a machine without any for seconds, and who has to
+    be asked for a code of a multi-factor device can not be asked in the background.
+    """
+    try:
+        credentials = session.get_credentials()
+        if credentials is None:
+            return NO_CREDENTIALS
+        credentials.get_frozen_credentials()
+    except Exception as error:
+        return f"no credentials: {' '.join(str(error).split())}"
+    return None
 
 
 def _ask(client: Any, call: Call) -> Any:

@@ -125,6 +125,11 @@ _CREDENTIALS = (
     botocore_errors.NoCredentialsError,
     botocore_errors.PartialCredentialsError,
 )
+_LOGIN = (
+    botocore_errors.CredentialRetrievalError,
+    botocore_errors.SSOError,
+    botocore_errors.TokenRetrievalError,
+)
 _TIMEOUTS = (botocore_errors.ConnectTimeoutError, botocore_errors.ReadTimeoutError)
 _NETWORK = (botocore_errors.ConnectionError, botocore_errors.HTTPClientError)
 
@@ -132,6 +137,8 @@ _NETWORK = (botocore_errors.ConnectionError, botocore_errors.HTTPClientError)
 def _of_client(error: BotoCoreError, action: str) -> str:
     if isinstance(error, _CREDENTIALS):
         return NO_CREDENTIALS
+    if isinstance(error, _LOGIN):
+        return f"the credentials can not be had: {_short(error)}"
     if isinstance(error, _TIMEOUTS):
         return f"no answer to {action} in time"
     if isinstance(error, _NETWORK):
