@@ -19,6 +19,7 @@ from hyperpod_cdk.spec import (
 
 _TIERING = LustreStorageType.INTELLIGENT_TIERING
 _TRN2 = "ml.trn2."
+_EFA_KIND = (LustreDeploymentType.PERSISTENT_2, LustreStorageType.SSD, fsx.LUSTRE_METADATA_VERSION)
 
 
 @checks(
@@ -110,11 +111,7 @@ def efa_for_nobody(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for name, lustre in spec.storage.items():
         if not isinstance(lustre, LustreFileSystem) or lustre.existing or not lustre.efa_enabled:
             continue
-        types = [
-            group.instance_type
-            for _, group in groups(spec)
-            if any(mount.storage in (None, name) or unresolved(mount.storage) for mount in group.mounts)
-        ]
+        types = _client_types(spec, name)
         if types and not unresolved(lustre.efa_enabled, types) and not any(map(_may_have_efa, types)):
             message = "is mounted by nodes without EFA alone"
             yield rule.finding(join("storage", name), message, given=", ".join(dict.fromkeys(types)))
@@ -164,6 +161,45 @@ def lustre_in_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
                 yield rule.finding(where, f"is not to be had in {region}", given=throughput, allowed=allowed)
             elif tiers and lustre.efa_enabled and not unresolved(lustre.efa_enabled):
                 yield rule.finding(f"{path}.efa_enabled", f"is not to be had in {region}", given=True)
+
+
+@checks(
+    Rule(
+        code="HP346",
+        title="EFA that could be had without a larger file system, and can never be added",
+        why="efa_enabled is fixed at creation; this size and throughput allow it, and nodes with EFA mount it",
+        fix="set efa_enabled: true, or acknowledge this",
+        source=f"{fsx.LUSTRE_GUIDE}efa-file-systems.html",
+        severity=Severity.WARNING,
+    )
+)
+def efa_never_again(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for name, lustre in spec.storage.items():
+        if not isinstance(lustre, LustreFileSystem) or lustre.existing or lustre.efa_enabled:
+            continue
+        kind = (lustre.deployment_type, lustre.storage_type, lustre.file_system_type_version)
+        units = fsx.LUSTRE_EFA_CAPACITY.get(lustre.per_unit_storage_throughput or 0)
+        capacity = lustre.capacity_gib
+        if kind != _EFA_KIND or units is None or capacity is None or unresolved(capacity):
+            continue
+        efa = [one for one in _client_types(spec, name) if not unresolved(one) and _has_efa(one)]
+        if capacity in units and efa:
+            message = f"could serve {efa[0]} over EFA"
+            yield rule.finding(f"{join('storage', name)}.efa_enabled", message, given=False)
+
+
+def _client_types(spec: HyperPodSpec, name: str) -> list[str]:
+    """Instance types of the groups that mount a file system, or may do so."""
+    return [
+        group.instance_type
+        for _, group in groups(spec)
+        if any(mount.storage in (None, name) or unresolved(mount.storage) for mount in group.mounts)
+    ]
+
+
+def _has_efa(name: str) -> bool:
+    known = find(name)
+    return known is not None and bool(known.efa_interfaces) and _may_have_efa(name)
 
 
 def _may_have_efa(name: str) -> bool:

@@ -100,6 +100,13 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP344", {VERSION: "2.15"}, []),
     ("HP344", {VERSION: "2.12"}, [VERSION]),
     ("HP344", {VERSION: TEXT_TOKEN}, []),
+    ("HP346", {TIER: 1000, CAPACITY: 4800}, ["scratch.efa_enabled"]),
+    ("HP346", {TIER: 1000, CAPACITY: 4801}, []),
+    ("HP346", {TIER: 1000, CAPACITY: 4800, **EFA}, []),
+    ("HP346", {TIER: 500, CAPACITY: 4800}, []),
+    ("HP346", {CAPACITY: 38400}, []),
+    ("HP346", {TIER: 1000, CAPACITY: 4800, "compute.instance_type": "ml.g5.xlarge"}, []),
+    ("HP346", {TIER: 1000, CAPACITY: NUMBER_TOKEN}, []),
     # Regions
     ("HP345", {"region": "us-east-1"}, []),
     ("HP345", {"region": "me-south-1"}, [TYPE]),
