@@ -28,7 +28,8 @@ def guard(context: Context) -> str:
     """
     root = context.root
     done = _remove_empty(root)
-    plugin = slurm.others_settings(root).get("topologyplugin", "").lower()
+    found = slurm.others_settings(root) | slurm.settings(root, slurm.OWN_CONF)
+    plugin = found.get("topologyplugin", "").lower()
     if plugin == "topology/tree" and not _has(root, YAML):
         done += _flat(root)
     elif plugin == "topology/block" and not _is_real(root) and not _has(root, YAML):

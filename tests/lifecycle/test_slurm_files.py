@@ -153,6 +153,11 @@ def test_110_47_a_topology_plugin_gets_a_topology(tmp_path: Path) -> None:
     assert "ip-10-1-0-99" in node.read(slurm_topology.CONF)
 
 
+def test_110_a_plugin_that_the_deployment_asks_for_too(tmp_path: Path) -> None:
+    node = controller(tmp_path, {"conf": {"TopologyPlugin": "topology/tree"}})
+    assert "flat topology.conf" in slurm_files.write_files(node.context)
+
+
 @pytest.mark.parametrize("text", ["SwitchName=s1 Nodes=a\n", "# made by hand\nBlockName=b1 Nodes=a\n"])
 def test_110_111_a_real_topology_is_never_touched(tmp_path: Path, text: str) -> None:
     node = topology(tmp_path, "topology/tree", conf=text)

@@ -126,3 +126,26 @@ def test_the_readmes_steps_are_the_catalogues() -> None:
             "all" if len(step.node_types) == 3 else ", ".join(name.lower() for name in step.node_types)
         )
         assert importance == ("required" if step.required else "best effort")
+
+
+# what waits for a moment rather than for a condition: pauses between tries, and nodes taking turns
+PAUSES = {"clock.py", "commands.py", "runner.py", "spreading.py", "halt.py"}
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name)
+def test_nothing_waits_for_a_fixed_time(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    calls = {
+        part.func.attr
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+    }
+    assert not {"sleep"} & calls or path.name in PAUSES
+    # scripts that are written for others to run
+    texts = [part.value for part in ast.walk(tree) if isinstance(part, ast.Constant)]
+    assert not [text for text in texts if isinstance(text, str) and re.search(r"^\s*sleep \d", text, re.M)]
+
+
+@pytest.mark.parametrize("path", SHELL, ids=name)
+def test_no_entry_script_sleeps(path: Path) -> None:
+    assert "sleep" not in path.read_text()
