@@ -1,6 +1,7 @@
 """HyperPodCluster: the cluster as a construct."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -48,6 +49,7 @@ from hyperpod_cdk.spec import (
     LifecycleMode,
     Network,
     NodeType,
+    OverrideVpcConfig,
     Provisioning,
 )
 
@@ -357,6 +359,20 @@ def _as_spec(
         ],
         security_group_ids=[group.security_group_id for group in network.security_groups],
     )
+    default = {zones.get(subnet.subnet_id) for subnet in network.default_subnets}
+    zone = default.pop() if len(default) == 1 and len(network.subnets_by_zone) > 1 else None
+    groups = [_placed(group, zone) if zone else group for group in cluster.instance_groups]
     return HyperPodSpec(
-        cluster=cluster, network=Network(existing=existing), lifecycle=lifecycle, deployment=deployment
+        cluster=replace(cluster, instance_groups=groups),
+        network=Network(existing=existing),
+        lifecycle=lifecycle,
+        deployment=deployment,
     )
+
+
+def _placed(group: InstanceGroup, zone: str) -> InstanceGroup:
+    """The group with the zone said that it lies in because it says none."""
+    place = group.override_vpc_config or OverrideVpcConfig()
+    if place.availability_zone_id or place.subnet_ids:
+        return group
+    return replace(group, override_vpc_config=replace(place, availability_zone_id=zone))

@@ -248,6 +248,12 @@ def test_nodes_share_the_first_zone_unless_told_otherwise(made: Made) -> None:
     assert config["Subnets"] == [made.stack.resolve(first.subnet_id)]
 
 
+def test_the_first_zone_is_no_zone_left_to_chance() -> None:
+    """A network of two zones is no reason for doubt about a group that names none (HP224)."""
+    plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/my-plan"
+    assert [one.code for one in Made(compute(training_plan_arn=plan)).cluster.warnings] == []
+
+
 def test_subnets_of_a_groups_own_are_sent_as_they_are() -> None:
     override = OverrideVpcConfig(subnet_ids=["subnet-0b"], security_group_ids=["sg-0b"])
     assert Made(compute(override_vpc_config=override)).group["OverrideVpcConfig"] == {
