@@ -167,7 +167,7 @@ def lustre_in_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP346",
         title="EFA that could be had without a larger file system, and can never be added",
-        why="efa_enabled is fixed at creation; this size and throughput allow it, and nodes with EFA mount it",
+        why="efa_enabled is fixed at creation; size and throughput allow it, and nodes with EFA mount it",
         fix="set efa_enabled: true, or acknowledge this",
         source=f"{fsx.LUSTRE_GUIDE}efa-file-systems.html",
         severity=Severity.WARNING,
