@@ -53,7 +53,11 @@ def test_a_foreign_app_makes_the_template_that_the_repository_makes(wheel: Path,
         [python, "-m", "pip", "list", "--format=json"], check=True, capture_output=True
     ).stdout
     installed = {package["name"].lower() for package in json.loads(listed)}
-    assert installed.isdisjoint({"pydantic", "boto3", "moto", "rich", "ruamel.yaml"})
+    assert installed.isdisjoint({"pydantic", "boto3", "moto", "rich", "ruamel.yaml", "typer"})
+    program = [environment / "bin" / "hyperpod-cdk", "validate", "x.yaml"]
+    told = subprocess.run(program, check=False, capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "typer, which is not installed: pip install 'hyperpod-cdk[cli]'" in told.stderr
 
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
