@@ -137,11 +137,13 @@ def parse(document: Reader) -> Features:
     parts = {name: document.get(name) for name in ("containers", "directory", "log_rotation", "monitoring")}
     return Features(
         downloads=_downloads(document.get("downloads")),
-        containers=_containers(parts["containers"]) if parts["containers"].value else None,
-        directory=_directory(parts["directory"]) if parts["directory"].value else None,
+        containers=_containers(parts["containers"]) if parts["containers"].value is not None else None,
+        directory=_directory(parts["directory"]) if parts["directory"].value is not None else None,
         bucket_mounts=tuple(_bucket_mount(entry) for entry in document.get("bucket_mounts").items()),
-        log_rotation=_log_rotation(parts["log_rotation"]) if parts["log_rotation"].value else None,
-        monitoring=_monitoring(parts["monitoring"]) if parts["monitoring"].value else None,
+        log_rotation=_log_rotation(parts["log_rotation"])
+        if parts["log_rotation"].value is not None
+        else None,
+        monitoring=_monitoring(parts["monitoring"]) if parts["monitoring"].value is not None else None,
         steps=tuple(_step(entry) for entry in document.get("steps").items()),
     )
 

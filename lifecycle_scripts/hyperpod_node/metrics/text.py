@@ -29,7 +29,7 @@ def render(samples: Iterable[Sample]) -> str:
     lines = []
     for name in sorted(by_name):
         lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
-        lines += [f"{name}{_labels(sample.labels)} {sample.value:.10g}" for sample in by_name[name]]
+        lines += [f"{name}{_labels(sample.labels)} {_value(sample.value)}" for sample in by_name[name]]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -39,6 +39,11 @@ def number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def _value(value: float) -> str:
+    # whole numbers in full: a counter of bytes outgrows what a float is printed with
+    return str(int(value)) if value == int(value) else repr(float(value))
 
 
 def _labels(labels: Mapping[str, str]) -> str:
