@@ -10,6 +10,7 @@ from aws_cdk.assertions import Match, Template
 
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.config import load
+from hyperpod_cdk.service.zones import zone_prefix
 from hyperpod_cdk.spec import HyperPodSpec, OverrideVpcConfig
 from hyperpod_cdk.stack import HyperPodStack
 
@@ -131,7 +132,9 @@ def test_the_whole_spec_is_checked_before_anything_is_made(spec: HyperPodSpec) -
 )
 def test_no_partition_is_written_out(spec: HyperPodSpec, region: str | None, partition: str) -> None:
     env = cdk.Environment(account="111122223333", region=region) if region else None
-    made = HyperPodStack(cdk.App(), "Elsewhere", spec=replace(spec, region=None), env=env)
+    there = (zone_prefix(region or "") or "usw2") + "-az1"
+    placed = replace(spec, region=None, network=replace(spec.network, availability_zone_ids=[there]))
+    made = HyperPodStack(cdk.App(), "Elsewhere", spec=placed, env=env)
     text = json.dumps(Template.from_stack(made).to_json())
     assert "arn:aws:" not in text
     assert "amazonaws.com.cn" not in text or partition == "aws-cn"

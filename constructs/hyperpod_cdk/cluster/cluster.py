@@ -92,7 +92,8 @@ class HyperPodCluster(ClusterBase):
         super().__init__(scope, construct_id)
         self._deployment = deployment or Deployment()
         self._lifecycle = lifecycle or Lifecycle()
-        self.warnings = checked(_as_spec(cluster, network, self._lifecycle, self._deployment), self.node.path)
+        described = _as_spec(cluster, network, self._lifecycle, self._deployment)
+        self.warnings = checked(replace(described, region=cdk.Stack.of(self).region), self.node.path)
         """What is doubtful about it; shown at synth too."""
         annotate(self, self.warnings)
         self._spec = cluster

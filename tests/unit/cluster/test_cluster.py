@@ -248,6 +248,16 @@ def test_nodes_share_the_first_zone_unless_told_otherwise(made: Made) -> None:
     assert config["Subnets"] == [made.stack.resolve(first.subnet_id)]
 
 
+def test_what_is_of_another_region_than_the_stack_is_refused() -> None:
+    plan = "arn:aws:sagemaker:us-east-1:111122223333:training-plan/my-plan"
+    app = cdk.App()
+    stack = cdk.Stack(app, "There", env=cdk.Environment(region="us-west-2"))
+    network = HyperPodNetwork(stack, "Network", availability_zone_ids=["usw2-az4"])
+    cluster = Cluster(instance_groups=[CONTROLLER, compute(training_plan_arn=plan)])
+    with pytest.raises(SpecError, match=r"HP133.*training_plan_arn"):
+        HyperPodCluster(stack, "Cluster", cluster=cluster, network=network)
+
+
 def test_the_first_zone_is_no_zone_left_to_chance() -> None:
     """A network of two zones is no reason for doubt about a group that names none (HP224)."""
     plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/my-plan"
