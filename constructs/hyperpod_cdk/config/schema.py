@@ -1,9 +1,10 @@
 """JSON Schema of the YAML file, for completion and checks in editors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk.config.reader import adapter
+from hyperpod_cdk.service.instance_types import catalogue
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 """What the YAML extension of VS Code reads in full."""
@@ -17,8 +18,26 @@ def schema() -> dict[str, Any]:
     for tagged in _discriminators(root):
         for reference in tagged["mapping"].values():
             # without the tag nothing tells which kind is meant, the default notwithstanding
-            definitions[reference.rpartition("/")[2]]["required"] = [tagged["propertyName"]]
+            _referred(reference, definitions)["required"] = [tagged["propertyName"]]
+    for structure in (root, *definitions.values()):
+        for field in structure.get("properties", {}).values():
+            _describe(field, definitions)
+    # an open set, so that a type born tomorrow is no fault: editors offer the known ones
+    definitions["InstanceGroup"]["properties"]["instance_type"]["examples"] = sorted(catalogue())
     return {"$schema": DIALECT, **_tidied(root), "definitions": _tidied(definitions)}
+
+
+def _describe(field: dict[str, Any], definitions: Mapping[str, Any]) -> None:
+    """Let a field that says nothing of itself say what its type is: editors show the field's text alone."""
+    choices = [one["$ref"] for one in (field, *field.get("anyOf", ())) if "$ref" in one]
+    if "description" not in field and len(choices) == 1:
+        about = _referred(choices[0], definitions).get("description", "")
+        if about:
+            field["description"] = about.strip().partition("\n\n")[0]
+
+
+def _referred(reference: str, definitions: Mapping[str, Any]) -> Any:
+    return definitions[reference.rpartition("/")[2]]
 
 
 def _discriminators(part: Any) -> Iterator[dict[str, Any]]:

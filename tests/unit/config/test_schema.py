@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
@@ -68,8 +68,28 @@ def test_every_class_is_closed_and_every_documented_field_described() -> None:
         if definition["type"] == "object":
             assert definition["additionalProperties"] is False, name
             assert set(definition["properties"]) == {field.name for field in fields(getattr(spec, name))}
+    node_type = definitions["SlurmConfig"]["properties"]["node_type"]
+    assert node_type["description"].startswith("Role of an instance group's nodes"), "what its type says"
     capacity = definitions["LustreFileSystem"]["properties"]["capacity_gib"]
     assert capacity["description"].startswith("GiB. Default: 1200")
     assert definitions["Cluster"]["properties"]["node_provisioning_mode"]["default"] == "Continuous"
     assert definitions["NodeType"]["enum"] == ["Controller", "Login", "Compute"]
     assert "``" not in json.dumps(schema())
+
+
+def test_editors_offer_the_known_types_and_take_others(validator: jsonschema.Draft7Validator) -> None:
+    offered = schema()["definitions"]["InstanceGroup"]["properties"]["instance_type"]["examples"]
+    assert "ml.p5.48xlarge" in offered
+    assert len(offered) > 200
+    content = document(Path("clusters/slurm-minimal.yaml"))
+    content["cluster"]["instance_groups"][0]["instance_type"] = "ml.p9.48xlarge"
+    assert list(validator.iter_errors(content)) == []
+
+
+def test_whatever_an_editor_takes_can_be_read(validator: jsonschema.Draft7Validator) -> None:
+    """The schema's defaults, written out, are values of their fields."""
+    for name, definition in schema()["definitions"].items():
+        for key, field in definition.get("properties", {}).items():
+            if "default" in field:
+                part = {**field, "definitions": schema()["definitions"]}
+                assert jsonschema.Draft7Validator(part).is_valid(field["default"]), f"{name}.{key}"
