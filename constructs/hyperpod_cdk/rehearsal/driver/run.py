@@ -57,7 +57,10 @@ def prepared(
             service = hyperpod.service(aws.account_id, region)
             service.clock.speed = speed
             service.setup_threads = HOSTS_SETUP_THREADS if on_hosts else SETUP_THREADS
-            service.durations = replace(service.durations, ready_timeout=SETUP_SECONDS * speed)
+            patience = SETUP_SECONDS * speed
+            service.durations = replace(
+                service.durations, ready_timeout=patience, min_count_timeout=patience
+            )
             commands = fault.commands if fault else ()
             toolkit = Toolkit(
                 environment=aws.environment(), folder=folder / "cdk", logs=_fresh(LOGS), stage=stage
