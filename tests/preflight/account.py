@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from moto.ec2.models import ec2_backends
@@ -330,6 +331,11 @@ class Account:
         secrets = self.client("secretsmanager")
         secrets.delete_secret(SecretId=self.secret)
         self.undo.append(lambda: secrets.restore_secret(SecretId=self.secret))
+
+    def set_image_date(self, date: datetime) -> None:
+        image = ec2_backends[self.aws.account_id][REGION].amis[self.image]
+        before, image.creation_date = image.creation_date, date
+        self.undo.append(lambda: setattr(image, "creation_date", before))
 
     def set_architecture(self, architecture: str) -> None:
         image = ec2_backends[self.aws.account_id][REGION].amis[self.image]

@@ -1,5 +1,6 @@
 """What tests change in the account, each with its way back."""
 
+import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
@@ -147,6 +148,55 @@ def other_cluster(
     with patch.object(service, "check_references", new=False):
         service.call("CreateCluster", request)
     account.undo.append(lambda: service.clusters.pop(name))
+
+
+def deploy(account: Account, resources: dict[str, Any]) -> None:
+    """Let the stack of the specs be there, with these resources."""
+    cloudformation, service = account.client("cloudformation"), account.hyperpod
+    often = {"Delay": 0.1, "MaxAttempts": 200}
+    service.clock.speed = 5000.0
+    with patch.object(service, "check_references", new=False):
+        template = json.dumps({"Resources": resources})
+        cloudformation.create_stack(StackName="full", TemplateBody=template)
+        cloudformation.get_waiter("stack_create_complete").wait(StackName="full", WaiterConfig=often)
+
+    def delete() -> None:
+        cloudformation.delete_stack(StackName="full")
+        cloudformation.get_waiter("stack_delete_complete").wait(StackName="full", WaiterConfig=often)
+        service.clock.speed = 0.0
+
+    account.undo.append(delete)
+
+
+def deploy_cluster(account: Account, **compute: Any) -> None:
+    """Let the stack have its cluster."""
+    cluster = {
+        "ClusterName": "full",
+        "InstanceGroups": groups_of_cluster(account, **compute),
+        "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
+    }
+    deploy(account, {"Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": cluster}})
+
+
+def deploy_lustre(account: Account, **members: Any) -> None:
+    """Let the stack have the file system that the specs call ``new``, under the id that CDK gives it."""
+    file_system = {
+        "FileSystemType": "LUSTRE",
+        "FileSystemTypeVersion": "2.15",
+        "StorageCapacity": 1200,
+        "StorageType": "SSD",
+        "SubnetIds": [account.subnet],
+        "KmsKeyId": account.key,
+        "LustreConfiguration": {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125},
+        **members,
+    }
+    deploy(account, {"Storagenew0A1B2C3D": {"Type": "AWS::FSx::FileSystem", "Properties": file_system}})
+
+
+def deploy_lustre_without_efa(account: Account) -> None:
+    """Let the stack have its file system, without EFA."""
+    configuration = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125, "EfaEnabled": False}
+    deploy_lustre(account, LustreConfiguration=configuration)
 
 
 def without_plan_zone_id(account: Account) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -29,6 +30,9 @@ from tests.preflight.account import BUCKET, PREFIX, REGION, SCRIPT, Account
 from tests.preflight.changes import (
     change_plan,
     change_quota,
+    deploy_cluster,
+    deploy_lustre,
+    deploy_lustre_without_efa,
     foreign_cluster,
     patched,
     without_plan,
@@ -260,6 +264,40 @@ FILE_SYSTEMS = (
 )
 
 
+LEGACY = {"lifecycle_mode": LifecycleMode.LEGACY}
+
+
+def new_lustre(**settings: Any) -> Callable[[Account], dict[str, Any]]:
+    return lambda _: {"storage": {"new": LustreFileSystem(**settings)}}
+
+
+SCRATCH = {"LustreConfiguration": {"DeploymentType": "SCRATCH_2"}}
+
+DEPLOYED = (
+    Row(
+        "legacy-groups",
+        "a group that the cluster does not have",
+        lambda a: deploy_cluster(a, InstanceType="ml.c5.xlarge"),
+        more=lambda _: {"controller": LEGACY, "login": LEGACY, "compute": LEGACY},
+    ),
+    Row(
+        "file-system-changes",
+        "smaller",
+        lambda a: deploy_lustre(a, StorageCapacity=4800),
+        more=new_lustre(capacity_gib=2400),
+    ),
+    Row(
+        "file-system-changes",
+        "an older version",
+        deploy_lustre,
+        more=new_lustre(file_system_type_version="2.12"),
+    ),
+    Row("file-system-changes", "EFA", deploy_lustre_without_efa, more=new_lustre(efa_enabled=True)),
+    Row("file-system-replaced", "another type", lambda a: deploy_lustre(a, **SCRATCH), more=new_lustre()),
+    Row("file-system-replaced", "another key", lambda a: deploy_lustre(a, KmsKeyId="alias/other")),
+    Row("image-age", "of 2025", lambda a: a.set_image_date(datetime(2025, 12, 31, tzinfo=UTC))),
+)
+
 SPOT = {"login": {"capacity_requirements": CapacityType.SPOT}}
 
 OTHERS = (
@@ -348,7 +386,7 @@ IDENTITY = (
     Row("images", "for another architecture", lambda a: a.set_architecture("arm64")),
 )
 
-ROWS = (*REGION_ROWS, *QUOTAS, *PLANS, *NETWORK, *FILE_SYSTEMS, *SCRIPTS, *IDENTITY, *OTHERS)
+ROWS = (*REGION_ROWS, *QUOTAS, *PLANS, *NETWORK, *FILE_SYSTEMS, *SCRIPTS, *IDENTITY, *OTHERS, *DEPLOYED)
 BY_THEMSELVES = {"region", "region-options"}
 """Checks with a test of their own below."""
 
@@ -401,10 +439,15 @@ def test_a_file_system_with_efa_behind_rules_by_group(account: Account, ask: Cal
     assert not_passed(run(specs.existing(account), ask())) == {}
 
 
+def test_what_is_deployed_as_the_spec_has_it_may_grow(account: Account, ask: Callable[[], Aws]) -> None:
+    deploy_lustre(account)
+    spec = specs.existing(account, storage={"new": LustreFileSystem(capacity_gib=2400)})
+    assert not_passed(run(spec, ask())) == {}
+
+
 def test_a_legacy_group_may_have_its_file(account: Account, ask: Callable[[], Aws]) -> None:
     account.put_for_now(f"{PREFIX}/provisioning_parameters.json", b"{}")
-    legacy = {"lifecycle_mode": LifecycleMode.LEGACY}
-    spec = specs.existing(account, controller=legacy, login=legacy, compute=legacy)
+    spec = specs.existing(account, controller=LEGACY, login=LEGACY, compute=LEGACY)
     assert not_passed(run(spec, ask())) == {}
 
 

@@ -1,6 +1,5 @@
 """What the account uses already, and what of it is the stack's own."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from unittest.mock import patch
@@ -17,7 +16,7 @@ from tests.preflight import specs
 from tests.preflight.account import PLAN, PLAN_ARN, Account
 from tests.preflight.changes import (
     change_quota,
-    groups_of_cluster,
+    deploy_cluster,
     other_cluster,
     patched,
     without_own_quota,
@@ -74,31 +73,7 @@ def test_flexible_groups_count_by_their_types(account: Account, ask: Callable[[]
 @pytest.fixture
 def deployed(account: Account) -> HyperPodSpec:
     """The spec whose stack and cluster are there, as large as the quotas and the training plan allow."""
-    groups = groups_of_cluster(
-        account, InstanceType="ml.p5.48xlarge", InstanceCount=2, TrainingPlanArn=PLAN_ARN
-    )
-    cluster = {
-        "ClusterName": "full",
-        "InstanceGroups": groups,
-        "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
-    }
-    template = {"Resources": {"Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": cluster}}}
-    cloudformation = account.client("cloudformation")
-    with patch.object(account.hyperpod, "check_references", new=False):
-        account.hyperpod.clock.speed = 5000.0
-        cloudformation.create_stack(StackName="full", TemplateBody=json.dumps(template))
-        cloudformation.get_waiter("stack_create_complete").wait(
-            StackName="full", WaiterConfig={"Delay": 0.1, "MaxAttempts": 200}
-        )
-
-    def delete() -> None:
-        cloudformation.delete_stack(StackName="full")
-        cloudformation.get_waiter("stack_delete_complete").wait(
-            StackName="full", WaiterConfig={"Delay": 0.1, "MaxAttempts": 200}
-        )
-        account.hyperpod.clock.speed = 0.0
-
-    account.undo.append(delete)
+    deploy_cluster(account, InstanceType="ml.p5.48xlarge", InstanceCount=2, TrainingPlanArn=PLAN_ARN)
     return specs.existing(account)
 
 

@@ -101,6 +101,7 @@ def _asked(config: "Config", *, profile: str | None, region: str | None, acknowl
 
     try:
         session: Any = Session(profile=profile)
+        session.get_scoped_config()  # a profile that is not there is wrong input
         where = region or config.spec.region or session.get_config_variable("region")
         if not where:
             raise CommandError("which Region? Give region in the file, --region, or AWS_REGION")

@@ -51,15 +51,15 @@ class Look:
         """Resources of the stack."""
         return apis.LIST_STACK_RESOURCES(StackName=self.stack_name)
 
-    def in_stack(self, *types: str) -> list[str]:
-        """Physical ids of the stack's resources of some types; none while there is no stack."""
+    def stack_resources(self, *types: str) -> list[Item]:
+        """The stack's resources of some types, as far as they are made; none while there is no stack."""
         # a stack that is not there is a ValidationError
         found: list[Item] = self.ask(self.stack_call(), absent=["ValidationError"]) or []
-        return [
-            str(one["PhysicalResourceId"])
-            for one in found
-            if one["ResourceType"] in types and one.get("PhysicalResourceId")
-        ]
+        return [one for one in found if one["ResourceType"] in types and one.get("PhysicalResourceId")]
+
+    def in_stack(self, *types: str) -> list[str]:
+        """Physical ids of the stack's resources of some types."""
+        return [str(one["PhysicalResourceId"]) for one in self.stack_resources(*types)]
 
     def clusters(self) -> list[Item]:
         """Every HyperPod cluster of the account, described."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hyperpod_cdk.preflight import (
     account,
     capacity,
+    deployed,
     file_system_ports,
     file_systems,
     instance_quotas,
@@ -23,7 +24,7 @@ from hyperpod_cdk.rules import Rule
 
 _MODULES = (
     *(account, region_options, instance_quotas, network_quotas, subnets, routes, security_groups),
-    *(capacity, file_systems, file_system_ports, scripts, roles, keys, things),
+    *(capacity, file_systems, file_system_ports, scripts, roles, keys, things, deployed),
 )
 
 CHECKS: tuple[Check, ...] = tuple(

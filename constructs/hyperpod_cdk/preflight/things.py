@@ -1,4 +1,4 @@
-"""HP944, HP964-HP966: buckets, secrets, images and workspaces that a spec names."""
+"""HP944, HP964-HP967: buckets, secrets, images and workspaces that a spec names."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,16 @@ from hyperpod_cdk.preflight import apis, places
 from hyperpod_cdk.preflight.calls import Call, RefusedError, UnansweredError
 from hyperpod_cdk.preflight.check import Check, Unchecked
 from hyperpod_cdk.preflight.look import Look
-from hyperpod_cdk.rules import Finding, Rule
-from hyperpod_cdk.rules.look import groups
+from hyperpod_cdk.rules import Finding, Rule, Severity
+from hyperpod_cdk.rules.look import groups, lifecycle_mode
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import instance_types
 from hyperpod_cdk.service.sources import GUIDE
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec, LifecycleMode
+
+_API_CONFIGURATION_SINCE = "2026-01-01"
+"""Images before it know no SlurmConfig (developer guide, sagemaker-hyperpod-slurm-api-config-migration.html,
+2026-10)."""
 
 
 def _bucket_call(bucket: str) -> Call:
@@ -65,6 +69,16 @@ def _images_there(look: Look, rule: Rule) -> Iterator[Finding]:
                 given=group.image_id,
                 allowed=kind.architecture,
             )
+
+
+def _images_young(look: Look, rule: Rule) -> Iterator[Finding]:
+    known = {one["ImageId"]: one for one in look.aws.answer(_images_call(look))}
+    for path, group in groups(look.spec):
+        if lifecycle_mode(look.spec, group) == LifecycleMode.LEGACY:
+            continue
+        made = known.get(group.image_id or "", {}).get("CreationDate", _API_CONFIGURATION_SINCE)
+        if made < _API_CONFIGURATION_SINCE:
+            yield rule.finding(f"{path}.image_id", f"was made on {made[:10]}", given=group.image_id)
 
 
 def _workspace_arn(spec: HyperPodSpec) -> str | None:
@@ -132,6 +146,22 @@ CHECKS = (
         asks=lambda look: [_images_call(look)],
         needed=lambda spec: bool(places.images(spec)),
         find=_images_there,
+    ),
+    Check(
+        name="image-age",
+        rule=Rule(
+            code="HP967",
+            title="an image that is older than the API's configuration of Slurm",
+            why='the service refuses the groups with "Update required to use SlurmConfig"',
+            fix="make the image anew from a HyperPod image of January 2026 or later, or use lifecycle_mode "
+            "legacy",
+            source=f"{GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html",
+            severity=Severity.WARNING,
+        ),
+        apis=(apis.DESCRIBE_IMAGES,),
+        asks=lambda look: [_images_call(look)],
+        needed=lambda spec: bool(places.images(spec)),
+        find=_images_young,
     ),
     Check(
         name="prometheus-workspace",
