@@ -1,4 +1,4 @@
-"""Printing: with colours on a terminal, plain and unwrapped lines elsewhere."""
+"""Printing: with colours on a terminal, plain lines elsewhere, and never wrapped."""
 
 import os
 import sys
@@ -12,13 +12,13 @@ Line = Sequence[Segment]
 
 
 def printer(stream: TextIO | None = None) -> Callable[[Iterable[Line]], None]:
-    """What prints lines; rich is loaded for terminals alone, and heeds NO_COLOR.
+    """What prints lines; rich is loaded where there are to be styles: on terminals, without NO_COLOR.
 
     Args:
         stream: where to. Default: standard output.
     """
     to = stream or sys.stdout
-    styled = to.isatty() or bool(os.environ.get("FORCE_COLOR"))
+    styled = (to.isatty() or os.environ.get("FORCE_COLOR")) and not os.environ.get("NO_COLOR")
     return partial(_print_styled if styled else _print_plain, to)
 
 

@@ -73,8 +73,10 @@ def _validated(file: str, codes: frozenset[str], before: str | None) -> tuple[Fi
     from hyperpod_cdk.rules import check
     from hyperpod_cdk.rules.changes import check_change
 
+    is_input = file == STANDARD_INPUT
+    file = "<stdin>" if is_input else file
     try:
-        config = read_text(sys.stdin.read(), file="<stdin>") if file == STANDARD_INPUT else read(file)
+        config = read_text(sys.stdin.read(), file=file) if is_input else read(file)
         deployed = read(before).spec if before is not None else None
     except ConfigError as error:
         return FileReport(file=file, findings=error.findings), False

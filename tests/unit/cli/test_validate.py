@@ -116,6 +116,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert main(["validate", "-"]) == 1
     out = capsys.readouterr().out
     assert "<stdin>:18:19: error HP301" in out
+    assert out.endswith("<stdin>: 1 error\n")
 
 
 def test_what_the_file_acknowledges_is_counted(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +154,7 @@ def test_colours_are_for_terminals_that_want_them(faulty: str, tmp_path: Path) -
     assert "\x1b[1;31merror HP301\x1b[0m" in coloured.screen
     plain = Terminal("validate", faulty, folder=tmp_path, NO_COLOR="1")
     assert plain.code() == 1
-    assert "\x1b[1;31m" not in plain.screen
+    assert "\x1b" not in plain.screen
     assert "error HP301" in plain.screen
 
 
