@@ -58,6 +58,16 @@ def test_warnings_can_be_acknowledged(user: Account, capsys: pytest.CaptureFixtu
     assert "HP904  service-linked-role" in capsys.readouterr().out.partition("warn")[0]
 
 
+def test_warnings_can_be_acknowledged_in_the_file(
+    user: Account, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    user.without_service_linked_role()
+    path = tmp_path / "read.yaml"
+    path.write_text(f"acknowledge: [HP904]\n{Path(MINIMAL).read_text(encoding='utf-8')}", encoding="utf-8")
+    assert main(["preflight", str(path)]) == 0
+    assert "warn" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -24,13 +24,17 @@ def acknowledges_warnings(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     rules = _rules()
     warnings = [code for code, one in rules.items() if one.severity is Severity.WARNING]
     for index, code in enumerate(spec.acknowledge):
-        if unresolved(code) or code in warnings:
+        if unresolved(code) or code in warnings or code.startswith(_PREFLIGHT):
             continue
         message = "is the code of an error" if code in rules else "is no code of a rule"
         nearest = get_close_matches(code, warnings, n=2)
         yield rule.finding(
             f"acknowledge[{index}]", message, given=code, allowed="codes of warnings", nearest=nearest
         )
+
+
+_PREFLIGHT = "HP9"
+"""Codes that preflight tells, which knows the account and its own warnings."""
 
 
 @cache

@@ -191,6 +191,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP363", {"home": EXISTING, ID: TEXT_TOKEN}, []),
     # acknowledgements
     ("HP109", {"acknowledge": ("HP223",)}, []),
+    ("HP109", {"acknowledge": ("HP904",)}, []),
     ("HP109", {"acknowledge": ("HP223", "HP301")}, ["acknowledge[1]"]),
     ("HP109", {"acknowledge": ("hp223",)}, ["acknowledge[0]"]),
     ("HP109", {"acknowledge": (TEXT_TOKEN,)}, []),
