@@ -127,15 +127,8 @@ class Host:
             "DISK": str(self.disk),
             "DISK_WORDS": str(len(disk)),
         }
-        with self.console.open("ab") as stream:
-            self._process = subprocess.Popen(
-                ["bash", "-c", join, "bash", str(group), *disk, *self._room.command(*inside)],
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                env=environment,
-            )
+        command = ["bash", "-c", join, "bash", str(group), *disk, *self._room.command(*inside)]
+        self._process = self._room.start(*command, log=self.console, env=environment)
 
     def wait(self, seconds: float = BOOT_SECONDS) -> None:
         """Wait until its units have started.

@@ -1,6 +1,5 @@
 """A room for hosts: a network and namespaces of their own, which nothing outlives."""
 
-import os
 import secrets
 import subprocess
 import sys
@@ -30,6 +29,7 @@ class Room:
         """What every host sees as ``/.sandbox``."""
         self._keeper: subprocess.Popen[str] | None = None
         self._init = 0
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
         require()
@@ -62,6 +62,9 @@ class Room:
         self._keeper.stdin.close()
         self._keeper.wait(CLOSING_SECONDS)
         self._keeper = None
+        # they are gone with the room; only their exit codes are left to be collected
+        for process in self._processes:
+            process.wait(CLOSING_SECONDS)
 
     @property
     def init(self) -> int:
@@ -83,22 +86,22 @@ class Room:
         kinds = ["--net"] if network_only else ["--net", "--ipc", "--uts", "--mount", "--pid"]
         return ["nsenter", "--target", str(self._init), *kinds, "--", *arguments]
 
-    def start(
-        self, *arguments: str, log: Path, env: dict[str, str] | None = None
-    ) -> "subprocess.Popen[bytes]":
-        """Start a long-running command in the room; it ends with the room.
+    def start(self, *command: str, log: Path, env: dict[str, str] | None = None) -> "subprocess.Popen[bytes]":
+        """Start a long-running command, which brings itself into the room, and so ends with it.
 
         Args:
-            arguments: of the command.
+            command: as :meth:`command` gives it, or what ends in such a one.
             log: where its output goes.
             env: its environment; default: this process's own.
         """
         with log.open("ab") as stream:
-            return subprocess.Popen(
-                self.command(*arguments),
+            process = subprocess.Popen(
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                env={**os.environ, **env} if env else None,
+                env=env,
             )
+        self._processes.append(process)
+        return process

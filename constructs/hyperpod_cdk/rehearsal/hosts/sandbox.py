@@ -115,7 +115,7 @@ class Sandbox:
 
     def _serve(self) -> None:
         command = ["python3", "-I", str(STANDINS / "services.py"), str(self.shared)]
-        server = self.room.start(*command, log=self.room.folder / "services.log")
+        server = self.room.start(*self.room.command(*command), log=self.room.folder / "services.log")
         deadline = time.monotonic() + 20
         while not (self.shared / "serving").exists():
             if server.poll() is not None or time.monotonic() > deadline:

@@ -1,0 +1,150 @@
+"""The node scripts on real hosts: from entry to Slurm ready, split by step; again; fifty at once.
+
+Needs root on Linux, as :mod:`hyperpod_cdk.rehearsal.hosts` does: ``make bench-nodes``.
+"""
+
+import json
+import platform
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
+from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox, ScriptRun
+
+RESULTS = Path(__file__).parent / "results-nodes.json"
+SLURM = "22.05"
+ROUNDS = 3
+MANY = 50
+PEERS = {"Controller": 76.0, "Compute": 12.0}
+"""Seconds that AWS's base-config scripts took in such a sandbox, most features off: 76 on the controller, 11
+to 13 on the others, whose slurmd had given up on the controller by then (measured)."""
+GOALS = {"against peers": 0.25, "against critical path": 1.3, "second run": 0.2, "fifty at once": 2.0}
+USERS = [
+    {"name": f"user{number}", "uid": 2000 + number, "gid": 2000 + number, "groups": [], "sudo": False}
+    for number in range(1, 6)
+]
+CONFIG = {
+    "accounting": {
+        "accounts": [{"name": "research"}],
+        "associations": [{"user": user["name"], "account": "research"} for user in USERS],
+        "users": [{"name": user["name"], "default_account": "research"} for user in USERS],
+    }
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One cluster's set-up.
+
+    Args:
+        first: the first run on each node type.
+        second: the second.
+        idle_seconds: from the scripts' start until all compute nodes were idle.
+    """
+
+    first: Mapping[str, ScriptRun]
+    second: Mapping[str, ScriptRun]
+    idle_seconds: float
+
+
+def critical_path(run: ScriptRun) -> float:
+    """Seconds of the longest chain of steps that wait for one another: no order of them is quicker."""
+    took: dict[str, float] = {}
+    for step in run.result["steps"]:
+        before = [took[name] for name in step.get("needs", []) if name in took]
+        took[step["name"]] = step["seconds"] + max(before, default=0.0)
+    return max(took.values())
+
+
+def measure_cluster(compute: int) -> Measured:
+    """Set a cluster up, then run its scripts again.
+
+    Args:
+        compute: how many compute nodes start at once.
+    """
+    with Sandbox(Plan(groups=usual_groups(compute), users=USERS, config=CONFIG), slurm=SLURM) as sandbox:
+        sandbox.up()
+        runs = sandbox.provision()
+        sandbox.idle(compute)
+        again = sandbox.provision()
+        kinds = {"Controller": sandbox.controller, "Login": sandbox.login}
+        first = {kind: runs[host.name] for kind, host in kinds.items()}
+        second = {kind: again[host.name] for kind, host in kinds.items()}
+        # of compute nodes the slowest: a cluster is there when the last one is
+        slowest = max(sandbox.compute, key=lambda host: runs[host.name].seconds)
+        first["Compute"], second["Compute"] = runs[slowest.name], again[slowest.name]
+        idle = max(run.seconds for run in runs.values())
+        return Measured(first=first, second=second, idle_seconds=idle)
+
+
+def _spread(values: Iterable[float]) -> dict[str, float]:
+    found = sorted(values)
+    return {
+        "min": round(found[0], 2),
+        "median": round(statistics.median(found), 2),
+        "max": round(found[-1], 2),
+    }
+
+
+def _steps(runs: Sequence[ScriptRun]) -> dict[str, float]:
+    """The median seconds of each step that took any."""
+    names = [step["name"] for step in runs[0].result["steps"]]
+    seconds = {name: statistics.median(run.step(name)["seconds"] for run in runs) for name in names}
+    return {name: round(value, 2) for name, value in seconds.items() if value >= 0.05}
+
+
+def _ratio(title: str, value: float) -> dict[str, Any]:
+    goal = GOALS[title]
+    print(f"    {title}: {value:.2f}, goal {goal}: {'met' if value <= goal else 'missed'}")
+    return {"ratio": round(value, 3), "goal": goal}
+
+
+def _kind(kind: str, rounds: Sequence[Measured]) -> dict[str, Any]:
+    first = [measured.first[kind] for measured in rounds]
+    second = [measured.second[kind] for measured in rounds]
+    seconds, again = _spread(run.seconds for run in first), _spread(run.seconds for run in second)
+    print(f"  {kind.lower()}: {seconds['median']} s, second run {again['median']} s")
+    path = statistics.median(run.seconds / critical_path(run) for run in first)
+    found = {
+        "seconds": seconds,
+        "second_run_seconds": again,
+        "steps": _steps(first),
+        "against critical path": _ratio("against critical path", path),
+        "second run": _ratio("second run", again["median"] / seconds["median"]),
+    }
+    if kind in PEERS:
+        found["against peers"] = _ratio("against peers", seconds["median"] / PEERS[kind])
+    return found
+
+
+def main() -> None:
+    """Measure, print and write."""
+    print(f"Slurm {SLURM}, custom mode, a controller, a login node and 2 compute nodes, {ROUNDS} rounds")
+    rounds = [measure_cluster(2) for _ in range(ROUNDS)]
+    kinds = {kind: _kind(kind, rounds) for kind in ("Controller", "Login", "Compute")}
+    print(f"{MANY} compute nodes at once")
+    one = statistics.median(measured.first["Compute"].seconds for measured in rounds)
+    many = measure_cluster(MANY)
+    slowest = many.first["Compute"].seconds
+    print(f"  slowest compute node: {slowest:.1f} s, alone {one:.1f} s")
+    report = {
+        "slurm": SLURM,
+        "rounds": ROUNDS,
+        "kernel": platform.release(),
+        "peers_seconds": PEERS,
+        "kinds": kinds,
+        "fifty": {
+            "slowest_seconds": round(slowest, 2),
+            "one_seconds": round(one, 2),
+            "fifty at once": _ratio("fifty at once", slowest / one),
+            "steps": _steps([many.first["Compute"]]),
+        },
+    }
+    RESULTS.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

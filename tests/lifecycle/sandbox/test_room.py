@@ -1,0 +1,115 @@
+"""Nothing of a sandbox outlives it, however it ends."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
+from hyperpod_cdk.rehearsal.hosts.room import BASE
+from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
+from hyperpod_cdk.rehearsal.hosts.standins.keeper import INOTIFY, cgroup_root
+
+PROGRAM = """
+import sys, time
+from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
+from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
+with Sandbox(Plan(groups=usual_groups(0, login=0))) as sandbox:
+    host = sandbox.up()[0]
+    host.run("mount /fsx 2>/dev/null; setsid sleep 1000 >/dev/null 2>&1 &")
+    print(sandbox.room.folder, sandbox.room.keeper, flush=True)
+    time.sleep(1000)
+"""
+GONE_SECONDS = 20.0
+
+
+@contextmanager
+def another_process() -> Iterator[tuple["subprocess.Popen[str]", Path, int]]:
+    """A process with a host, the folder of its room, and what keeps it."""
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        folder, keeper = process.stdout.readline().split()
+        try:
+            yield process, Path(folder), int(keeper)
+        finally:
+            process.kill()
+
+
+def traces(room: str) -> list[str]:
+    """Everything on this machine that has a room's name in it."""
+    found = [f"folder {path}" for path in BASE.glob(f"{room}*")] if BASE.exists() else []
+    found += [f"control group {path}" for path in (cgroup_root() / "hyperpod-cdk").glob(f"{room}*")]
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    found += [f"mount {line}" for line in mounts if room in line]
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            group, command = (path / "cgroup").read_text(), (path / "cmdline").read_bytes().decode()
+        except OSError:
+            continue
+        if room in group or room in command:
+            found.append(f"process {path.name}: {command}")
+    return found
+
+
+def interfaces_now() -> list[str]:
+    """The machine's own network interfaces."""
+    return sorted(path.name for path in Path("/sys/class/net").iterdir())
+
+
+def expect_gone(room: str) -> None:
+    deadline = time.monotonic() + GONE_SECONDS
+    while (left := traces(room)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+
+
+def test_the_machine_is_as_before() -> None:
+    interfaces, namespaces = interfaces_now(), sorted(Path("/run/netns").glob("*"))
+    with Sandbox(Plan(groups=usual_groups(0, login=0))) as sandbox:
+        sandbox.up()
+        room = sandbox.room.folder.name
+        assert len(traces(room)) > 5, "the look at the machine sees nothing"
+        # a host has a network of its own, with no way to this machine's
+        assert sandbox.controller.run("ls /sys/class/net").lines == ["eth0", "lo"]
+        assert interfaces_now() == interfaces
+    expect_gone(room)
+    assert interfaces_now() == interfaces
+    assert sorted(Path("/run/netns").glob("*")) == namespaces
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
+def test_the_process_is_ended(number: signal.Signals) -> None:
+    with another_process() as (process, folder, _):
+        process.send_signal(number)
+        process.wait(60)
+        expect_gone(folder.name)
+
+
+def test_the_keeper_is_killed() -> None:
+    """The kernel ends every process of the room; what is left on disk goes when the next room is made."""
+    with another_process() as (process, folder, keeper):
+        os.kill(keeper, signal.SIGKILL)
+        deadline = time.monotonic() + GONE_SECONDS
+        # one without a command line has ended, and waits for its parent to ask how
+        while any(re.match(r"process \d+: .", trace) for trace in traces(folder.name)):
+            assert time.monotonic() < deadline, traces(folder.name)
+            time.sleep(0.1)
+        process.kill()
+    with Sandbox(Plan(groups=usual_groups(0, login=0))):
+        expect_gone(folder.name)
+
+
+def test_the_limit_of_inotify_is_given_back() -> None:
+    before = INOTIFY.read_text()
+    others = [path for path in BASE.glob("*/lock")] if BASE.exists() else []
+    with Sandbox(Plan(groups=usual_groups(0, login=0))):
+        assert int(INOTIFY.read_text()) >= 8192
+    if not others:
+        assert INOTIFY.read_text() == before
