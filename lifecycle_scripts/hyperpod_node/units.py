@@ -13,6 +13,8 @@ from hyperpod_node.root import Root
 
 FOLDER = "/etc/systemd/system"
 DEFAULT_KIND = ".service"
+# a database that recovers from a crash takes its time
+START_SECONDS = 120
 
 
 def is_active(context: Context, unit: str) -> bool:
@@ -34,9 +36,10 @@ def is_masked(root: Root, unit: str) -> bool:
 def enable(context: Context, unit: str, *, start: bool = False) -> None:
     """Have a unit start at boot, and now as well where that is asked for."""
     if not is_enabled(context.root, unit):
-        context.commands.run("systemctl", "enable", *(("--now",) if start else ()), unit)
+        now = ("--now",) if start else ()
+        context.commands.run("systemctl", "enable", *now, unit, timeout_seconds=START_SECONDS)
     elif start and not is_active(context, unit):
-        context.commands.run("systemctl", "start", unit)
+        context.commands.run("systemctl", "start", unit, timeout_seconds=START_SECONDS)
 
 
 def disable(context: Context, unit: str) -> None:

@@ -27,9 +27,10 @@ from hyperpod_cdk.spec import (
     Qos,
     QosLimits,
     StepPosition,
+    User,
 )
 from hyperpod_node import config
-from hyperpod_node.accounting import options
+from hyperpod_node.accounting import declared, options
 from hyperpod_node.catalogue import STEPS, steps_of
 from hyperpod_node.reading import Reader
 from hyperpod_node.step import catalogue_faults
@@ -82,6 +83,15 @@ def test_accounts_of_the_example(team: config.NodeConfig) -> None:
     ]
     assert found.purge["PurgeJobAfter"] == "12month"
     assert team.slurm.conf["AccountingStorageEnforce"] == "associations,limits,qos"
+
+
+def test_accounts_that_only_users_name_are_made() -> None:
+    users = (User(name="ada", uid=2001, account="nlp"), User(name="bob", uid=2002))
+    written = accounting_config(Lifecycle(users=users), None)
+    assert [(one["name"], one["parent"]) for one in written["accounts"]] == [("nlp", "root")]
+    assert [(one["user"], one["account"]) for one in written["associations"]] == [("ada", "nlp")]
+    assert declared.parse(Reader(written, "config.json: accounting")).anything
+    assert accounting_settings(None) == {}, "nothing is enforced that nobody asked for"
 
 
 def test_software_of_the_example(team: config.NodeConfig) -> None:

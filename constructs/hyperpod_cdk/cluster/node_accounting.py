@@ -70,7 +70,7 @@ def accounting_config(lifecycle: Lifecycle, database: AccountingDatabase | None)
             "secret_arn": database.secret_arn,
         },
         "qos": [_qos(qos) for qos in accounting.qos],
-        "accounts": [_account(account) for account in accounting.accounts],
+        "accounts": [_account(account) for account in _accounts(lifecycle, accounting)],
         "associations": associations,
         "users": [_user(name, accounting, associations) for name in users],
         "removed_users": list(lifecycle.removed_users),
@@ -143,6 +143,12 @@ def _qos(qos: Qos) -> dict[str, Any]:
         **_limits(qos.limits),
     }
     return {"name": qos.name, "description": qos.description, "options": options}
+
+
+def _accounts(lifecycle: Lifecycle, accounting: Accounting) -> list[Account]:
+    """Those that are declared; where none is, those that users name."""
+    named = dict.fromkeys(user.account for user in lifecycle.users if user.account)
+    return list(accounting.accounts) or [Account(name=name) for name in named]
 
 
 def _account(account: Account) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class Declared:
     @property
     def anything(self) -> bool:
         """Whether there is something to bring to the database."""
-        return bool(self.qos or self.accounts or self.removed_users)
+        return bool(self.qos or self.accounts or self.associations or self.removed_users)
 
 
 def parse(document: Reader) -> Declared:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 
-from hyperpod_node import multi_head, slurm
+from hyperpod_node import multi_head, slurm, units
 from hyperpod_node.accounting.declared import Database
 from hyperpod_node.accounts import account
 from hyperpod_node.aws import read_secret
@@ -20,6 +20,12 @@ DATABASE = "slurm_acct_db"
 DATABASE_USER = "slurm"
 # slurmdbd.conf takes a `#` for a comment and blanks and quotes for its own (field report 113)
 NOT_IN_A_PASSWORD = frozenset("#\"'\\ \t\r\n")
+# At boot the database may come later, or be away: a slurmdbd that gave up would take slurmctld with it.
+DROP_IN = "/etc/systemd/system/slurmdbd.service.d/hyperpod-cdk.conf"
+AGAIN = (
+    "[Unit]\nAfter=mariadb.service mysql.service network-online.target\nStartLimitIntervalSec=0\n\n"
+    "[Service]\nRestart=on-failure\nRestartSec=5\n"
+)
 DAEMON_ADVICE = "see /var/log/slurm/slurmdbd.log on this node and `journalctl -u slurmdbd -u mariadb`"
 EXTERNAL_ADVICE = (
     "see whether the database runs, and whether its security group lets the controller's in on its port"
@@ -36,7 +42,9 @@ def set_up_accounting(context: Context) -> str:
     storage = _external(context, database) if database else _local(context)
     changed = _write_slurmdbd_conf(context, storage)
     _write_accounting_conf(context)
-    context.commands.run("systemctl", "enable", "slurmdbd")
+    if context.root.write(DROP_IN, AGAIN):
+        context.commands.run("systemctl", "daemon-reload")
+    units.enable(context, "slurmdbd")
     context.commands.run("systemctl", "restart" if changed else "start", "slurmdbd", advice=DAEMON_ADVICE)
     name = record_cluster(context)
     return f"slurmdbd on {storage['StorageHost']} answers, cluster {name or '(unnamed)'} recorded"
@@ -59,6 +67,7 @@ def record_cluster(context: Context) -> str:
         say=context.say,
         limit_seconds=DAEMON_LIMIT_SECONDS,
         advice=DAEMON_ADVICE,
+        longest_pause_seconds=0.5,
     )
     name = slurm.settings(context.root).get("clustername", "")
     # sacctmgr keeps names in lower case
@@ -123,7 +132,7 @@ def _local(context: Context) -> dict[str, str]:
     if client is None:
         raise StepSkippedError("no MariaDB on this image: Slurm runs without accounting")
     password = _password(context)
-    context.commands.run("systemctl", "enable", "--now", "mariadb", timeout_seconds=120, advice=DAEMON_ADVICE)
+    units.enable(context, "mariadb", start=True)
     wait_for(
         lambda: _sql(context, client, password),
         what="MariaDB",
@@ -131,6 +140,7 @@ def _local(context: Context) -> dict[str, str]:
         say=context.say,
         limit_seconds=DAEMON_LIMIT_SECONDS,
         advice=DAEMON_ADVICE,
+        longest_pause_seconds=0.5,
     )
     return {
         "StorageHost": "localhost",
