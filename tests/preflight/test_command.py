@@ -65,7 +65,7 @@ def test_warnings_can_be_acknowledged_in_the_file(
     path = tmp_path / "read.yaml"
     path.write_text(f"acknowledge: [HP904]\n{Path(MINIMAL).read_text(encoding='utf-8')}", encoding="utf-8")
     assert main(["preflight", str(path)]) == 0
-    assert "warn" not in capsys.readouterr().out
+    assert "\nwarn " not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
