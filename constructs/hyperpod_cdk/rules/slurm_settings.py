@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_cdk.rules.finding import Finding, Severity
+from hyperpod_cdk.rules.look import groups_of, lifecycle_mode
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.sources import GUIDE
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec, LifecycleMode, NodeType
 
 _CONF = "lifecycle.slurm.conf"
 _OVERRIDES = (
@@ -125,3 +126,34 @@ def memory_limits(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             continue
         if value.lower().endswith("_memory"):
             yield rule.finding(join(_CONF, name), "counts memory that nothing limits", given=value)
+
+
+@checks(
+    Rule(
+        code="HP435",
+        title="settings of Slurm for nodes that run no script of this library",
+        why="the scripts on the controller write slurm.conf's part, and those on compute nodes limit logins; "
+        "in ami mode and with life_cycle_config they do not run",
+        fix="use lifecycle mode extension, custom or legacy there, or remove the setting",
+        source="lifecycle_scripts/README.md",
+        severity=Severity.WARNING,
+    )
+)
+def settings_without_scripts(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    wanted = spec.lifecycle.slurm
+    if wanted.conf and _runs_none(spec, NodeType.CONTROLLER):
+        yield rule.finding(_CONF, "is written by nobody: the controller runs no script of this library")
+    if wanted.pam_slurm_adopt and not unresolved(wanted.pam_slurm_adopt):
+        for node_type in (NodeType.CONTROLLER, NodeType.COMPUTE):
+            if _runs_none(spec, node_type):
+                message = f"needs the scripts on every {node_type.lower()} node"
+                yield rule.finding("lifecycle.slurm.pam_slurm_adopt", message, given=True)
+
+
+def _runs_none(spec: HyperPodSpec, node_type: NodeType) -> bool:
+    """Whether any group of a node type is surely left without our scripts."""
+    return any(
+        group.life_cycle_config is not None or lifecycle_mode(spec, group) == LifecycleMode.AMI
+        for _, group in groups_of(spec, node_type)
+        if not unresolved(lifecycle_mode(spec, group))
+    )

@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.spec import User, UserGroup
+from hyperpod_cdk.spec import LifeCycleConfig, LifecycleMode, User, UserGroup
 from tests.unit.rules.specs import LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
 CONF = "lifecycle.slurm.conf"
 ADOPT = {"lifecycle.slurm.pam_slurm_adopt": True}
 GROUPS = "lifecycle.user_groups"
+MEMORY = {"DefMemPerCPU": "4000"}
+AMI = LifecycleMode.AMI
+OWN = LifeCycleConfig(source_s3_uri="s3://bucket/scripts/", on_create="a.sh")
 
 
 def users(account: str) -> dict[str, Any]:
@@ -48,6 +51,12 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP434", {CONF: {"SelectTypeParameters": "CR_Core"}}, []),
     ("HP434", {CONF: {"SelectTypeParameters": "CR_Core_Memory"}}, [f"{CONF}.SelectTypeParameters"]),
     ("HP434", {CONF: {"SelectTypeParameters": TEXT_TOKEN}}, []),
+    ("HP435", {CONF: MEMORY, **ADOPT}, []),
+    ("HP435", {CONF: MEMORY, "controller.lifecycle_mode": AMI}, [CONF]),
+    ("HP435", {CONF: MEMORY, "compute.lifecycle_mode": AMI}, []),
+    ("HP435", {**ADOPT, "compute.lifecycle_mode": AMI}, ["lifecycle.slurm.pam_slurm_adopt"]),
+    ("HP435", {**ADOPT, "compute.life_cycle_config": OWN}, ["lifecycle.slurm.pam_slurm_adopt"]),
+    ("HP435", {CONF: MEMORY, "controller.lifecycle_mode": TEXT_TOKEN}, []),
     ("HP424", group("vision", 2000), []),
     ("HP424", group("vision", 1999), [f"{GROUPS}[0].gid"]),
     ("HP424", group("vision", 60000), []),
