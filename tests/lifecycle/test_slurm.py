@@ -160,6 +160,17 @@ def test_slurmctld_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.Monk
     assert "/var/log/slurm" in error.value.advice
 
 
+def test_a_slurmctld_that_ends_at_boot_is_started_again(tmp_path: Path) -> None:
+    node = controller(tmp_path)
+    for _ in range(2):
+        slurm_controller.start_controller(node.context)
+    text = node.read(slurm_controller.DROP_IN)
+    assert "After=slurmdbd.service" in text
+    assert "Restart=on-failure" in text
+    assert "StartLimitIntervalSec=0" in text
+    assert len(node.calls("systemctl", "daemon-reload")) == 1
+
+
 def test_compute_nodes_run_slurmd_of_the_controllers_configuration(tmp_path: Path) -> None:
     node = bench(tmp_path)
     slurm_node.join_as_compute(node.context)

@@ -12,6 +12,13 @@ from hyperpod_node.errors import NodeError, NotYetError
 # The service's agent writes slurm.conf meanwhile; peers give it 60 s and then go on without.
 CONF_LIMIT_SECONDS = 600
 DAEMON_LIMIT_SECONDS = 180
+DROP_IN = "/etc/systemd/system/slurmctld.service.d/hyperpod-cdk.conf"
+# Without state files, as after a power cut in the first seconds, slurmctld ends when slurmdbd is not there yet
+# at boot (measured); without this nobody starts it again.
+RESTART = (
+    "[Unit]\nAfter=slurmdbd.service mariadb.service\nStartLimitIntervalSec=0\n\n"
+    "[Service]\nRestart=on-failure\nRestartSec=5\n"
+)
 CONTROLLER_LOG = "/var/log/slurm/slurmctld.log"
 CONF_ADVICE = "see `journalctl -u sagemaker-cluster-agent` on the controller: the service writes slurm.conf"
 DAEMON_ADVICE = "see /var/log/slurm on this node and `journalctl -u slurmctld -u slurmdbd -u mariadb`"
@@ -44,6 +51,8 @@ def single_head(context: Context) -> str:
 
 def start_controller(context: Context) -> str:
     """Start slurmctld, never restart it, and wait until it answers."""
+    if context.root.write(DROP_IN, RESTART):
+        context.commands.run("systemctl", "daemon-reload")
     units.disable(context, "slurmd")
     units.enable(context, "slurmctld")
     if not units.is_active(context, "slurmctld"):
