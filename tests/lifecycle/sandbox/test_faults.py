@@ -11,7 +11,7 @@ from hyperpod_cdk.rehearsal.hosts.plan import LUSTRE, Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox, ScriptRun
 from tests.lifecycle.sandbox.scenario import ALICE, BOB, KEY
 
-LATE_SECONDS = 6.0
+LATE_SECONDS = 4.0
 """Long enough to be noticed by steps that take a second."""
 SHORT_CLOCK = {"HYPERPOD_CDK_TIME_SCALE": "0.02"}
 """Bounded waits end fifty times sooner: five minutes in six seconds."""

@@ -97,7 +97,13 @@ def artifacts(made: Mapping[str, bytes]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("source", ["mirror that answers 503 twice", "bucket, with no way to the mirror"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "mirror that answers 503 twice",
+        pytest.param("bucket, with no way to the mirror", marks=pytest.mark.long_nodes),
+    ],
+)
 def test_downloads(source: str, tmp_path: Path) -> None:
     made = packages(tmp_path)
     closed = source.startswith("bucket")
