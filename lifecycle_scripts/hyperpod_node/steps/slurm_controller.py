@@ -13,8 +13,8 @@ from hyperpod_node.errors import NodeError, NotYetError
 CONF_LIMIT_SECONDS = 600
 DAEMON_LIMIT_SECONDS = 180
 DROP_IN = "/etc/systemd/system/slurmctld.service.d/hyperpod-cdk.conf"
-# Without state files, as after a power cut in the first seconds, slurmctld ends when slurmdbd is not there yet
-# at boot (measured); without this nobody starts it again.
+# Without state files, as after a power cut in the first seconds, slurmctld ends when slurmdbd is not there
+# yet at boot (measured); without this nobody starts it again.
 RESTART = (
     "[Unit]\nAfter=slurmdbd.service mariadb.service\nStartLimitIntervalSec=0\n\n"
     "[Service]\nRestart=on-failure\nRestartSec=5\n"
