@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from hyperpod_cdk.migration.described import as_request
 from hyperpod_cdk.migration.notes import Note
+from hyperpod_cdk.migration.shaping import shaped
 from hyperpod_cdk.migration.template import RESOURCE_TYPE, TemplateError, cluster_properties
 
 ACCEPTED = (
-    "a CreateCluster request, provisioning_parameters.json, a CloudFormation template with "
-    f"{RESOURCE_TYPE}, the output of `aws sagemaker describe-cluster` or `list-tags`"
+    "a CreateCluster request (in snake case, too), provisioning_parameters.json, a CloudFormation template "
+    f"with {RESOURCE_TYPE}, the output of `aws sagemaker describe-cluster` or `list-tags`"
 )
 """Everything that can be read."""
 
@@ -85,7 +87,7 @@ def _add(
         known = {"AWS::Region": sources.region} if sources.region else {}
         properties, notes = cluster_properties(content, {**known, **parameters}, resource)
         sources.notes += notes
-        _once(sources, "request", properties, path)
+        _once(sources, "request", shaped(properties), path)
     elif content.get("Type") == RESOURCE_TYPE:
         _add(sources, {"Resources": {"Cluster": content}}, path, parameters, None)
     elif {"workload_manager", "controller_group", "worker_groups"} & set(content):
@@ -95,8 +97,8 @@ def _add(
         sources.notes += notes
         sources.region = sources.region or _region_of(content["ClusterArn"])
         _once(sources, "request", request, path)
-    elif "InstanceGroups" in content:
-        _once(sources, "request", content, path)
+    elif "InstanceGroups" in (request := shaped(content)):
+        _once(sources, "request", request, path)
     elif set(content) <= {"Tags", "NextToken"} and "Tags" in content:
         _once(sources, "tags", content["Tags"], path)
     else:
@@ -140,15 +142,12 @@ def _content(path: Path) -> Any:
         raise SourceError(f"{path}: {(error.strerror or 'can not be opened').lower()}") from None
     except UnicodeDecodeError:
         raise SourceError(f"{path}: is not UTF-8 text") from None
-    try:
+    with suppress(json.JSONDecodeError):
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        if path.suffix == ".json":
-            place = f"{path}:{error.lineno}:{error.colno}"
-            raise SourceError(f"{place}: is no JSON: {error.msg.lower()}") from None
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = _Constructor
     try:
+        # takes JSON with a comma too many, too
         return yaml.load(text)
     except YAMLError as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None

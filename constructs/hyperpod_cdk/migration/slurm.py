@@ -65,10 +65,10 @@ def apply(
 def _head(part: Part, notes: list[Note]) -> None:
     version, manager = part.take("version"), part.take("workload_manager")
     if version != _VERSION:
-        text = f"{_VERSION} is written, the only version there is, instead of {version}"
+        text = f"{_VERSION} is written, the only version there is, instead of {version or 'none'}"
         notes.append(Note(kind=Kind.CHANGED, path=f"{ROOT}.version", text=text))
     if manager != "slurm":
-        text = f"slurm is written, instead of {manager}"
+        text = f"slurm is written, instead of {manager or 'none'}"
         notes.append(Note(kind=Kind.CHANGED, path=f"{ROOT}.workload_manager", text=text))
 
 

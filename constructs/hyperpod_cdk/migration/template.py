@@ -6,7 +6,6 @@ from typing import Any
 
 from hyperpod_cdk.migration.notes import Kind, Note
 from hyperpod_cdk.rules.paths import join
-from hyperpod_cdk.service.shapes import Shape, shape
 
 RESOURCE_TYPE = "AWS::SageMaker::Cluster"
 """Of CloudFormation's own cluster resource; its properties are the members of CreateCluster."""
@@ -54,7 +53,7 @@ def cluster_properties(
     }
     resolver = _Resolver({**defaults, **parameters})
     properties = resolver.resolved(chosen.get("Properties") or {}, "")
-    return _cast(properties, shape("sagemaker", "CreateClusterRequest")), resolver.notes
+    return properties, resolver.notes
 
 
 class _Resolver:
@@ -109,22 +108,3 @@ def _joined(argument: Any, values: Mapping[str, Any]) -> str | None:
 
 
 _FUNCTIONS = {"Ref": _ref, "Fn::Sub": _sub, "Fn::Join": _joined}
-
-
-def _cast(value: Any, kind: Shape) -> Any:
-    """Texts as the numbers and booleans that the API wants; templates may write either."""
-    if kind.members and isinstance(value, dict):
-        return {
-            key: _cast(item, shape(kind.service, kind.members[key])) if key in kind.members else item
-            for key, item in value.items()
-        }
-    if kind.item and isinstance(value, str):
-        # a parameter of a list type
-        value = [one.strip() for one in value.split(",")]
-    if kind.item and isinstance(value, list):
-        return [_cast(item, shape(kind.service, kind.item)) for item in value]
-    if kind.kind in ("integer", "long") and isinstance(value, str) and re.fullmatch(r"-?\d+", value):
-        return int(value)
-    if kind.kind == "boolean" and value in ("true", "false"):
-        return value == "true"
-    return value

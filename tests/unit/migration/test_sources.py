@@ -1,6 +1,7 @@
 """Files in every form that they come in, and those that are no use."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,27 @@ def test_a_resource_or_its_properties_alone(tmp_path: Path, wrap: dict[str, str]
     assert read_sources([stored(tmp_path, "x.json", content)]).request == BY_API
 
 
+def snake(value: Any) -> Any:
+    """The same in snake case."""
+    if isinstance(value, dict):
+        return {
+            re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower(): snake(item) for key, item in value.items()
+        }
+    return [snake(item) for item in value] if isinstance(value, list) else value
+
+
+def test_requests_in_snake_case_and_with_a_comma_too_many(tmp_path: Path) -> None:
+    api = {**BY_API, "InstanceGroups": BY_API["InstanceGroups"][:3]}
+    assert set(snake(api)["instance_groups"][0]) >= {"life_cycle_config", "instance_storage_configs"}
+    assert read_sources([stored(tmp_path, "config.yaml", snake(api))]).request == api
+    both = read_sources([stored(tmp_path, "both.yaml", {**api, "tags": {"a": "b"}})])
+    assert [note.path for note in migrate(both).notes if note.kind is Kind.LOST] == ["tags"]
+    text = json.dumps(LEGACY).removesuffix("}") + ",}"
+    with pytest.raises(ValueError, match="property name"):
+        json.loads(text)
+    assert read_sources([stored(tmp_path, "wizard.json", text)]).request == LEGACY
+
+
 def described() -> dict[str, Any]:
     """What `aws sagemaker describe-cluster` tells of the cluster of BY_API."""
     groups = []
@@ -194,7 +216,7 @@ def test_a_cluster_on_eks_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("a.json", "{", r"a\.json:1:2: is no JSON"),
+        ("a.json", "{", r"a\.json:1:2: is neither JSON nor YAML"),
         ("a.yaml", "a: [", r"a\.yaml:1:5: is neither JSON nor YAML"),
         ("a.json", "[]", "holds no mapping"),
         ("a.json", {"a": 1}, r"nothing that can be migrated \(its keys: a\)"),
