@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from hyperpod_cdk.rehearsal.hosts.file_server import serve
 from hyperpod_cdk.rehearsal.hosts.host import Answer, Host, HostError
 from hyperpod_cdk.rehearsal.hosts.image import RECIPES, STANDINS, image
 from hyperpod_cdk.rehearsal.hosts.layer import compose
@@ -78,6 +79,7 @@ class Sandbox:
         self._layers: tuple[Path, ...] = ()
         self._stack = ExitStack()
         self._prefix = ""
+        self._served: dict[str, bool] = {}
         self._told = ""
         self._control: dict[str, Any] = {}
 
@@ -94,10 +96,10 @@ class Sandbox:
             self._write("secrets.json", {})
             self._write("control.json", {})
             self._tell()
-            self.prepare_file_systems()
             if self.plan.groups:
                 self.stage()
             self._serve()
+            self.prepare_file_systems()
         except BaseException:
             self._stack.close()
             raise
@@ -123,10 +125,16 @@ class Sandbox:
             time.sleep(0.02)
 
     def prepare_file_systems(self) -> None:
-        """Make the folders that stand for the plan's file systems."""
+        """Make the folders that stand for the plan's file systems, and serve those of OpenZFS by NFS."""
         for mount in self.plan.file_systems:
-            folder = self.shared / "fs" / self.plan.source(mount)
-            folder.mkdir(parents=True, exist_ok=True)
+            folder = Path("fs") / self.plan.source(mount)
+            (self.shared / folder).mkdir(parents=True, exist_ok=True)
+            name = mount["dns_name"]
+            if mount["file_system_type"] == "OPENZFS" and name not in self._served:
+                host = self.server(f"nfs-{len(self._served) + 1}", self.plan.names[name])
+                export = mount.get("export_path", "/fsx")
+                self._served[name] = serve(host, Path("/.sandbox") / folder, export=export)
+        self.control(nfs_servers=self._served)
 
     def stage(self) -> None:
         """Put the scripts, config.json and the user's files where a deployment of the bucket puts them."""

@@ -44,7 +44,7 @@ def main() -> int:
         time.sleep(min(NO_ANSWER_SECONDS, max(fault["answers_from"] - time.time(), 0)))
         if fault["answers_from"] > time.time():
             return no_answer(helper, kind, spec, directory)
-    if kind == "nfs4" and not exports(address, found["name"]):
+    if kind == "nfs4" and not exports(found["server"], address, found["name"]):
         return complain(
             f"{helper}: mounting {spec} failed, reason given by server: No such file or directory", EX_FAIL
         )
@@ -75,9 +75,9 @@ def control() -> dict[str, Any]:
     return rules
 
 
-def exports(address: str, name: str) -> bool:
-    """Ask the NFS server, over NFS 4, for the export; without a server here there is nothing to ask."""
-    if not control().get("nfs_server"):
+def exports(server: str, address: str, name: str) -> bool:
+    """Ask the NFS server, over NFS 4, for the export; where this machine can have none, take it as there."""
+    if not control().get("nfs_servers", {}).get(server):
         return True
     listing = ["nfs-ls", f"nfs://{address}{name}?version=4"]
     return subprocess.run(listing, capture_output=True, check=False, timeout=20).returncode == 0
