@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, Entry] = {
     "validate": Entry(module=f"{_HERE}.validate"),
     "preflight": Entry(module=f"{_HERE}.preflight"),
     "bundle": Entry(module=f"{_HERE}.bundle"),
+    "check-node": Entry(module=f"{_HERE}.check_node"),
     "explain": Entry(module=f"{_HERE}.explain"),
     "rules": Entry(module=f"{_HERE}.rules"),
     "schema": Entry(module=f"{_HERE}.schema"),
