@@ -42,9 +42,10 @@ class Part:
 
     def left(self) -> Iterator["Part"]:
         """Each value that was not taken; a structure that nothing was taken of comes as a whole."""
-        if self.path in self.taken or self.value is None:
-            return
         inner = list(self._children())
+        only_nulls = isinstance(self.value, dict | list) and self.value and not inner
+        if self.path in self.taken or only_nulls:
+            return
         if not inner or not any(child.is_touched() for child in inner):
             yield self
             return
@@ -58,7 +59,11 @@ class Part:
     def _children(self) -> Iterator["Part"]:
         if isinstance(self.value, dict):
             for key, value in self.value.items():
+                if value is None:
+                    continue
                 yield Part(value, join(self.path, str(key)), self.taken)
         elif isinstance(self.value, list):
             for index, value in enumerate(self.value):
+                if value is None:
+                    continue
                 yield Part(value, join(self.path, index), self.taken)
