@@ -1,5 +1,6 @@
 """How long `hyperpod-cdk validate` takes as a whole process: in an editor and before each commit."""
 
+import resource
 import subprocess
 import sys
 import time
@@ -15,25 +16,36 @@ _NOTHING = (*_PROGRAM, "--version")
 
 
 def measure() -> list[dict[str, Any]]:
-    """Seconds of wall-clock time, and what of it the command line takes before it does anything."""
-    whole, start = _timed("validate", _VALIDATE), _timed("start of the command line", _NOTHING)
-    verdict = "met" if whole.median <= GOAL_SECONDS else "missed"
-    print(f"  validate of slurm-gpu.yaml: median {whole.median:.3f} s, goal {GOAL_SECONDS} s: {verdict}")
+    """Seconds by the clock and of the processor, and what of them the command line's start takes.
+
+    By the clock counts, and only on a machine that does nothing else; the processor's tell whether it did.
+    """
+    clock, processor = _timed("validate", _VALIDATE)
+    start, _ = _timed("start of the command line", _NOTHING)
+    verdict = "met" if clock.median <= GOAL_SECONDS else "missed"
+    print(f"validate of slurm-gpu.yaml: {clock.median:.3f} s, goal {GOAL_SECONDS} s: {verdict}")
     return [
         {
             "title": "validate of slurm-gpu.yaml, as a process of its own: seconds",
-            "seconds": [whole.to_json(), start.to_json()],
+            "seconds": [clock.to_json(), processor.to_json(), start.to_json()],
             "goal": GOAL_SECONDS,
         }
     ]
 
 
-def _timed(name: str, command: Sequence[str]) -> Timing:
-    seconds = []
+def _timed(name: str, command: Sequence[str]) -> tuple[Timing, Timing]:
+    """By the clock, and of the processor."""
+    clock, processor = [], []
     for number in range(2 * ROUNDS + 1):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), _used()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         if number:
             # the first one reads the files from the disk
-            seconds.append(time.perf_counter() - start)
-    return Timing(name=name, seconds=seconds)
+            clock.append(time.perf_counter() - start)
+            processor.append(_used() - used)
+    return Timing(name=name, seconds=clock), Timing(name=f"{name}, of the processor", seconds=processor)
+
+
+def _used() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
