@@ -27,6 +27,7 @@ def main() -> None:
         app,
         config.spec.stack_name or "HyperPod",
         spec=config.spec,
+        placed=config.placed,
         env=cdk.Environment(
             account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
             region=config.spec.region or os.environ.get("CDK_DEFAULT_REGION"),

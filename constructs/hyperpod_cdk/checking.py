@@ -1,6 +1,8 @@
 """Rules at synth: errors stop the construction, warnings become annotations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 
 from aws_cdk import Acknowledgment, Stack, Validations
@@ -13,6 +15,7 @@ from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec
 ANNOTATION = "hyperpod-cdk:"
 """Before a warning's code in the id of its annotation."""
 _ARGUMENT = "file_system"
+_shown_above: ContextVar[bool] = ContextVar("_shown_above", default=False)
 
 
 class SpecError(ValueError):
@@ -77,14 +80,26 @@ def annotate(
 ) -> None:
     """Show warnings at synth, each acknowledgeable by its code: ``annotation::hyperpod-cdk:HP223``.
 
+    Nothing is shown within :func:`shown_above`.
+
     Args:
         construct: what they are about.
         warnings: findings that are no errors.
         place: a construct nearer to a warning's cause, None for ``construct``. Default: none.
     """
-    for warning in warnings:
+    for warning in () if _shown_above.get() else warnings:
         where = place(warning) or construct
         Validations.of(where).add_warning(f"{ANNOTATION}{warning.code}", str(warning))
+
+
+@contextmanager
+def shown_above() -> Iterator[None]:
+    """Constructs made meanwhile show no warnings: whoever makes them knows the whole spec, and shows them."""
+    token = _shown_above.set(True)
+    try:
+        yield
+    finally:
+        _shown_above.reset(token)
 
 
 def acknowledge_warnings(construct: IConstruct, codes: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """HyperPodStack: one spec, everything wired."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from constructs import Construct, IConstruct
 
-from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked
+from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked, shown_above
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.cluster.node_permissions import services
 from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
@@ -30,6 +30,7 @@ class HyperPodStack(cdk.Stack):
         *,
         spec: HyperPodSpec,
         env: cdk.Environment | None = None,
+        placed: Callable[[Sequence[Finding]], Sequence[Finding]] = list,
     ) -> None:
         """Wire everything that a spec asks for.
 
@@ -38,6 +39,8 @@ class HyperPodStack(cdk.Stack):
             construct_id: the stack's name, unless the spec names it.
             spec: what the user asks for.
             env: account and Region. Default: decided at deployment.
+            placed: gives findings their lines when the spec came from a file (`Config.placed`). Default: they
+                have none.
 
         Raises:
             SpecError: the spec breaks rules; every finding is in it.
@@ -52,6 +55,13 @@ class HyperPodStack(cdk.Stack):
             termination_protection=spec.termination_protection,
             description="Amazon SageMaker HyperPod cluster, by hyperpod-cdk",
         )
+        with shown_above():
+            self._make(spec)
+        annotate(self, placed(warnings), self._nearest)
+        acknowledge_warnings(self, spec.acknowledge)
+        self._outputs(spec)
+
+    def _make(self, spec: HyperPodSpec) -> None:
         self.encryption_key = (
             kms.Key.from_key_arn(self, "Key", spec.kms_key_arn) if spec.kms_key_arn else None
         )
@@ -69,9 +79,6 @@ class HyperPodStack(cdk.Stack):
             log_retention=retention(spec.log_retention_days),
             encryption_key=self.encryption_key,
         )
-        annotate(self, self._untold(warnings), self._nearest)
-        acknowledge_warnings(self, spec.acknowledge)
-        self._outputs(spec)
 
     def _network(self, spec: HyperPodSpec) -> IHyperPodNetwork:
         existing = spec.network.existing
@@ -156,15 +163,6 @@ class HyperPodStack(cdk.Stack):
             return mount
         found = self.storage[mount.storage].mount(mount.mount_path)
         return replace(found, efa=found.efa or mount.efa)
-
-    def _untold(self, warnings: Sequence[Finding]) -> list[Finding]:
-        """Those that the cluster and the file systems have not shown by themselves."""
-        told = {(warning.code, warning.path) for warning in self.cluster.warnings}
-        for name, storage in self.storage.items():
-            if isinstance(storage, LustreStorage | OpenZfsStorage):
-                here = join("storage", name)
-                told |= {(one.code, here + one.path.removeprefix("file_system")) for one in storage.warnings}
-        return [warning for warning in warnings if (warning.code, warning.path) not in told]
 
     def _nearest(self, warning: Finding) -> IConstruct:
         """The construct that a warning is about."""

@@ -1,12 +1,14 @@
 """Rules at synth: errors name the construct that they stop, warnings stand on what they are about."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk.checking import SpecError
+from hyperpod_cdk.config import read
 from hyperpod_cdk.network import HyperPodNetwork
 from hyperpod_cdk.spec import (
     LustreDeploymentType,
@@ -54,6 +56,31 @@ def test_a_warning_that_only_the_whole_spec_shows_is_on_the_cluster_too() -> Non
 
 def test_a_warning_about_a_file_system_stands_on_it() -> None:
     assert said({"storage.spare": LustreFileSystem()}) == [("/Base/Storage-spare", "HP337", "storage.spare")]
+
+
+def test_a_warning_about_a_file_has_its_line(tmp_path: Path) -> None:
+    text = Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8")
+    file = tmp_path / "minimal.yaml"
+    file.write_text(text.replace("ml.c5.4xlarge", "ml.c5.5xlarge"), encoding="utf-8")
+    config = read(file)
+    app = cdk.App()
+    HyperPodStack(app, "Minimal", spec=config.spec, placed=config.placed)
+    (message,) = app.synth().get_stack_artifact("Minimal").messages
+    line = 1 + file.read_text(encoding="utf-8").splitlines().index("      instance_type: ml.c5.5xlarge")
+    assert message.id == "/Minimal/Cluster"
+    assert str(message.entry.data).startswith(f"{file}:{line}:22: warning HP111 cluster.instance_groups[1]")
+
+
+def test_a_construct_of_ones_own_shows_its_own_warnings() -> None:
+    app = cdk.App()
+    stack = cdk.Stack(app, "Mine")
+    network = HyperPodNetwork(stack, "Network", availability_zone_ids=["usw2-az4"])
+    LustreStorage(
+        stack, "Old", network=network, file_system=LustreFileSystem(file_system_type_version="2.12")
+    )
+    (message,) = app.synth().get_stack_artifact("Mine").messages
+    assert message.id == "/Mine/Old"
+    assert str(message.entry.data).startswith("warning HP344 file_system.file_system_type_version")
 
 
 def test_what_the_spec_acknowledges_is_not_shown() -> None:
