@@ -67,7 +67,7 @@ def outcomes() -> Sequence[Outcome]:
     """Of many random specs, while the property is held against each."""
     found: list[Outcome] = []
 
-    @settings(_settings, max_examples=500)
+    @settings(_settings, max_examples=300)
     @given(changed_specs())
     def property_holds(spec: HyperPodSpec) -> None:
         codes = frozenset(finding.code for finding in errors(check(spec)))
@@ -101,7 +101,7 @@ def test_without_any_one_rule_the_property_would_not_hold(code: str, outcomes: S
     assert [one for one in outcomes if one.refusals and one.codes == {code}]
 
 
-@settings(_settings, max_examples=150)
+@settings(_settings, max_examples=100)
 @given(sound_specs())
 def test_sound_specs_pass(spec: HyperPodSpec) -> None:
     assert errors(check(spec)) == []
@@ -111,7 +111,7 @@ def test_sound_specs_pass(spec: HyperPodSpec) -> None:
 def test_sound_specs_have_every_member() -> None:
     seen: set[str] = set()
 
-    @settings(_settings, max_examples=150)
+    @settings(_settings, max_examples=100)
     @given(sound_specs())
     def look(spec: HyperPodSpec) -> None:
         seen.update(_members(request_of(spec)))
@@ -120,7 +120,7 @@ def test_sound_specs_have_every_member() -> None:
     assert set(CARRIED) <= seen
 
 
-@settings(_settings, max_examples=150)
+@settings(_settings, max_examples=100)
 @given(changed_specs())
 def test_hp100_refuses_nothing_that_the_api_takes(spec: HyperPodSpec) -> None:
     told = [one for one in check(spec) if one.code == "HP100" and one.path.startswith("cluster")]
