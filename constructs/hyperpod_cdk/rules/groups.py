@@ -8,13 +8,12 @@ from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import groups, is_continuous, node_type
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.service.instance_types import Orchestration, catalogue, find
+from hyperpod_cdk.service.instance_types import catalogue, find
 from hyperpod_cdk.service.sources import API, GUIDE
-from hyperpod_cdk.spec import DeepHealthCheck, HyperPodSpec, NodeRecovery, NodeType
+from hyperpod_cdk.spec import HyperPodSpec, NodeType
 
 _TYPE = re.compile(r"ml\.[a-z0-9-]+\.[a-z0-9-]+")
 _MANY_GROUPS = 20
-_DEEP_HEALTH_CHECKS = f"{GUIDE}sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html"
 
 
 @checks(
@@ -166,76 +165,6 @@ def training_plan_on_controller(spec: HyperPodSpec, rule: Rule) -> Iterator[Find
             yield rule.finding(
                 f"{path}.training_plan_arn", "stands on the controller group", given=group.training_plan_arn
             )
-
-
-@checks(
-    Rule(
-        code="HP116",
-        title="deep health checks on nodes that have nothing to check",
-        why="on Slurm the checks load the GPUs of compute nodes and the network between them; they leave out "
-        "controller and login nodes, and nodes with other accelerators or none",
-        fix="remove on_start_deep_health_checks from this group",
-        source=_DEEP_HEALTH_CHECKS,
-        severity=Severity.WARNING,
-    )
-)
-def deep_health_check_of_nothing(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for path, group in groups(spec):
-        if not group.on_start_deep_health_checks:
-            continue
-        known, kind = find(group.instance_type), node_type(group)
-        message = None
-        if kind in (NodeType.CONTROLLER, NodeType.LOGIN):
-            message = f"checks nothing on a {str(kind).lower()} node"
-        elif known is not None and Orchestration.SLURM not in known.deep_health_checks:
-            message = f"checks GPUs; {group.instance_type} has none"
-        if message:
-            yield rule.finding(f"{path}.on_start_deep_health_checks", message)
-
-
-@checks(
-    Rule(
-        code="HP118",
-        title="a deep health check that finds nothing to connect",
-        why="the check of connectivity runs NCCL between nodes over EFA, and only on types that have it; the "
-        "service's page on Slurm knows InstanceStress and InstanceConnectivity alone",
-        fix="keep InstanceStress, and remove the other",
-        source=_DEEP_HEALTH_CHECKS,
-        severity=Severity.WARNING,
-    )
-)
-def deep_health_check_of_connections(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for path, group in groups(spec):
-        known = find(group.instance_type)
-        for index, check in enumerate(group.on_start_deep_health_checks):
-            where = f"{path}.on_start_deep_health_checks[{index}]"
-            if check == DeepHealthCheck.MULTI_NODE_TRAINING_VALIDATION:
-                yield rule.finding(where, "is not documented for Slurm", given=check)
-            elif (
-                check == DeepHealthCheck.INSTANCE_CONNECTIVITY
-                and known is not None
-                and known.efa_interfaces == 0
-            ):
-                message = f"needs EFA, which {group.instance_type} does not have"
-                yield rule.finding(where, message, given=check)
-
-
-@checks(
-    Rule(
-        code="HP119",
-        title="deep health checks whose findings nobody acts on",
-        why="a node that fails stays shut away until it is replaced, which the service does only with node "
-        "recovery",
-        fix="set node_recovery: Automatic",
-        source=f"{_DEEP_HEALTH_CHECKS}, {API}API_CreateCluster.html",
-        severity=Severity.WARNING,
-    )
-)
-def deep_health_check_without_recovery(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    checked = any(group.on_start_deep_health_checks for _, group in groups(spec))
-    if checked and spec.cluster.node_recovery == NodeRecovery.NONE:
-        message = "leaves nodes that fail a deep health check unusable"
-        yield rule.finding("cluster.node_recovery", message, given=NodeRecovery.NONE)
 
 
 @checks(

@@ -15,6 +15,7 @@ from hyperpod_cdk.rules import (
     deployment,
     downloads,
     groups,
+    health_checks,
     kept_data,
     lifecycle,
     lifecycle_files,
@@ -49,7 +50,18 @@ from hyperpod_cdk.rules.typed import mistyped
 from hyperpod_cdk.spec import HyperPodSpec
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(api_limits, cluster, deployment, groups, capacity, volumes, software_updates, names, roles),
+    *(
+        api_limits,
+        cluster,
+        deployment,
+        groups,
+        health_checks,
+        capacity,
+        volumes,
+        software_updates,
+        names,
+        roles,
+    ),
     *(network, closed_network, zones),
     *(
         lustre,
