@@ -181,9 +181,11 @@ def test_a_signal_ends_the_command_too(commands: Commands) -> None:
     try:
         telling = replace(commands, log=Telling(Root(commands.directory)))
         with pytest.raises(TerminatedError, match="ended by SIGUSR1"):
-            telling.run("bash", "-c", "echo $$; exec tail -f /dev/null", echo=True)
+            telling.run("bash", "-c", "echo $$; exec tail -f /dev/null", echo=True, timeout_seconds=3600)
     finally:
         signal.signal(signal.SIGUSR1, before)
+    # not by the end of its time, 36 real seconds
+    assert telling.deadline.remaining() > 1800
     with suppress(ChildProcessError):  # the interpreter may have collected it already
         os.waitpid(pids[0], 0)
     assert not Path(f"/proc/{pids[0]}").exists()
