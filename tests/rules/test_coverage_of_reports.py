@@ -103,7 +103,7 @@ def faults(entry: Entry) -> Iterator[str]:
             if reference.removeprefix("preflight ") not in preflight:
                 yield f"no check is called {reference}"
         else:
-            path, _, name = reference.partition("::")
+            path, *_, name = reference.split("::")
             if not (TESTS / path).is_file():
                 yield f"no file {path}"
             elif name not in names_in(path):
