@@ -50,19 +50,8 @@ from hyperpod_cdk.rules.typed import mistyped
 from hyperpod_cdk.spec import HyperPodSpec
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(
-        api_limits,
-        cluster,
-        deployment,
-        groups,
-        health_checks,
-        capacity,
-        volumes,
-        software_updates,
-        names,
-        roles,
-    ),
-    *(network, closed_network, zones),
+    *(api_limits, cluster, deployment, groups, health_checks, capacity, volumes, software_updates),
+    *(names, roles, network, closed_network, zones),
     *(
         lustre,
         lustre_options,
