@@ -251,7 +251,10 @@ _CLUSTER: Mapping[str, list[Any]] = {
     "cluster.node_provisioning_mode": list(NodeProvisioningMode),
     "slurm.slurm_config_strategy": [None, *SlurmConfigStrategy],
     "slurm.accounting_database": [None, AccountingDatabase(endpoint="db", secret_arn=SECRET)],
-    "cluster.tags": [{f"t{number}": "x" for number in range(count)} for count in (46, 47, 51)],
+    "cluster.tags": [
+        *({f"t{number}": "x" for number in range(count)} for count in (46, 47, 51)),
+        *({"": "x"}, {"k" * 129: "x"}, {"k": "v" * 257}, {"k": "what?"}, {"k!": "v"}),
+    ],
     "lifecycle.mode": list(LifecycleMode),
     "cluster.instance_groups": [()],
 }
