@@ -140,7 +140,7 @@ def nobody_gets_it(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     modes = [lifecycle_mode(spec, group) for group in every]
     if not every or unresolved(*modes) or any(runs_our_scripts(spec, group) for group in every):
         return
-    for name in ("users", "extra_files", "steps", "bucket_mounts", "directory", "monitoring"):
+    for name in ("users", "extra_files"):
         if getattr(spec.lifecycle, name):
             yield rule.finding(f"lifecycle.{name}", "reaches no node, since no group runs the scripts")
 
