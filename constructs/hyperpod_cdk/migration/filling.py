@@ -7,7 +7,7 @@ from hyperpod_cdk.config.writer import Noted
 from hyperpod_cdk.migration.notes import Kind, Note
 from hyperpod_cdk.migration.part import Part
 
-PLACEHOLDER = "fill-in"
+PLACEHOLDER = "<fill in>"
 """Is of no use as a type, a count, an ARN or a path, so that no configuration with it can be deployed."""
 
 _BESIDE = "no source says it"

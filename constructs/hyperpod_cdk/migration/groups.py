@@ -163,10 +163,10 @@ def _capacity(part: Part) -> str | None:
 
 
 def _scheduled(part: Part, notes: list[Note]) -> dict[str, Any] | None:
-    if not part.value:
+    if not part.has("ScheduleExpression"):
+        # without a time it means nothing, and is told as left
         return None
     config: dict[str, Any] = {"schedule_expression": part.take("ScheduleExpression")}
-    fill(config, part, {"schedule_expression": "ScheduleExpression"}, notes)
     deployment = _deployment(part.below("DeploymentConfig"), notes)
     return {**config, "deployment_config": deployment} if deployment else config
 

@@ -78,7 +78,7 @@ def test_provisioning_parameters_alone_leave_types_and_counts_to_be_filled_in(tm
     )
     data = YAML(typ="safe", pure=True).load(made.text)
     types = {group["instance_type"] for group in data["cluster"]["instance_groups"]}
-    assert types == {"fill-in"}, "nothing that could be deployed by mistake"
+    assert types == {"<fill in>"}, "nothing that could be deployed by mistake"
 
 
 def test_a_template_with_parameters(tmp_path: Path) -> None:
