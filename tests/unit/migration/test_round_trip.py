@@ -11,6 +11,7 @@ from hyperpod_cdk.migration import Kind, Migration, Sources, migrate
 from hyperpod_cdk.migration.filling import PLACEHOLDER
 from hyperpod_cdk.rules import check, errors
 from hyperpod_cdk.spec import HyperPodSpec
+from tests.handler.maximal import REQUEST
 from tests.unit.migration.requests import Request, differences, request_of, requests, resolved
 from tests.unit.migration.samples import BY_API, LEGACY, MULTI_HEAD, PROVISIONING
 
@@ -70,3 +71,21 @@ def test_what_is_called_lost_is_not_in_the_request(request_: Request) -> None:
     lost = [note.path for note in made.notes if note.kind is Kind.LOST]
     with_content = [path for path in lost if any(_holds(path, one) for one in said)]
     assert [path for path in with_content if not any(_holds(path, one) for one in differing)] == []
+
+
+def test_what_a_configuration_has_no_place_for() -> None:
+    """The whole list: a member that botocore learns, or the spec, changes it."""
+    orchestrator = {key: value for key, value in REQUEST["Orchestrator"].items() if key != "Eks"}
+    made = migrate(Sources(request={**REQUEST, "Orchestrator": orchestrator}))
+    assert [note.path for note in made.notes if note.kind is Kind.LOST] == [
+        "InstanceGroups[0].InstanceRequirements",
+        "InstanceGroups[0].AutoPatchConfig",
+        "InstanceGroups[0].KubernetesConfig",
+        # both kinds at once, which no request has
+        "InstanceGroups[0].CapacityRequirements",
+        "RestrictedInstanceGroups",
+        "RestrictedInstanceGroupsConfig",
+        "TieredStorageConfig",
+        "ClusterRole",
+        "AutoScaling",
+    ]
