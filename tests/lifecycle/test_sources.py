@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,35 @@ def test_nothing_waits_for_a_fixed_time(path: Path) -> None:
 @pytest.mark.parametrize("path", SHELL, ids=name)
 def test_no_entry_script_sleeps(path: Path) -> None:
     assert "sleep" not in path.read_text()
+
+
+@cache
+def written_scripts() -> dict[str, str]:
+    """The shell scripts that steps write for others to run, by module."""
+    found = {}
+    for path in PYTHON:
+        for part in ast.walk(ast.parse(path.read_text())):
+            if isinstance(part, ast.Constant) and str(part.value).startswith("#!/bin/bash"):
+                found[f"{name(path)}:{part.lineno}"] = str(part.value)
+    return found
+
+
+def test_scripts_are_written_for_these() -> None:
+    modules = {key.partition(":")[0].rpartition("/")[2] for key in written_scripts()}
+    assert {"epilog.py", "keep.py", "lustre_efa.py", "multi_head.py"} <= modules
+
+
+@pytest.mark.parametrize("key", written_scripts())
+def test_125_written_scripts_are_clean(tmp_path: Path, key: str) -> None:
+    # placeholders of str.format, and what stands for a brace there
+    text = re.sub(r"(?<![${])\{([a-z_]+)\}", r"\1", written_scripts()[key])
+    text = text.replace("{{", "{").replace("}}", "}")
+    script = tmp_path / "script.sh"
+    script.write_text(text)
+    subprocess.run(["bash", "-n", str(script)], check=True)
+    assert re.search(r"^set -\w*u", text, re.M) or "exit 0" in text
+    beside = Path(sys.executable).with_name("shellcheck")
+    checker = str(beside) if beside.exists() else shutil.which("shellcheck")
+    if checker:
+        found = subprocess.run([checker, str(script)], capture_output=True, text=True, check=False)
+        assert found.stdout == ""
