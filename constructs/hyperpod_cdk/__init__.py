@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hyperpod_cdk.access import ExecutionRole
     from hyperpod_cdk.cluster import HyperPodCluster, IHyperPodCluster
-    from hyperpod_cdk.lifecycle import LifecycleBucket, LifecycleScripts
+    from hyperpod_cdk.lifecycle import LifecycleBucket, LifecycleBundle, LifecycleScripts
     from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
     from hyperpod_cdk.stack import HyperPodStack
     from hyperpod_cdk.storage import LustreStorage, OpenZfsStorage
@@ -23,6 +23,7 @@ __all__ = [
     "IHyperPodCluster",
     "IHyperPodNetwork",
     "LifecycleBucket",
+    "LifecycleBundle",
     "LifecycleScripts",
     "LustreStorage",
     "OpenZfsStorage",
@@ -36,6 +37,7 @@ _HOMES = {
     "IHyperPodCluster": "cluster",
     "IHyperPodNetwork": "network",
     "LifecycleBucket": "lifecycle",
+    "LifecycleBundle": "lifecycle",
     "LifecycleScripts": "lifecycle",
     "LustreStorage": "storage",
     "OpenZfsStorage": "storage",
