@@ -252,6 +252,7 @@ def test_extension_mode_keeps_the_services_set_up() -> None:
         assert "associations,limits,qos" in config
 
 
+@pytest.mark.long_nodes
 def test_an_external_database_with_its_secret() -> None:
     database = AccountingDatabase(endpoint="db.example.com", secret_arn=SECRET, name="slurm_acct")
     plan = Plan(groups=usual_groups(1), users=[ALICE], config=members(DECLARED, database=database))

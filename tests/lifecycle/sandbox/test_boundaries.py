@@ -50,6 +50,11 @@ def steps_of(run: ScriptRun) -> list[str]:
     ]
 
 
+def paths(host: Host) -> set[str]:
+    """What a node's disk has beyond its image."""
+    return {line.split()[4] for line in disk(host) if len(line.split()) > 4}
+
+
 def test_a_compute_node(whole: Sandbox) -> None:
     """One fresh node a step; each joins."""
     steps = steps_of(whole.run_script(whole.compute[0]))
@@ -67,18 +72,20 @@ def test_a_controller() -> None:
     """One fresh cluster a step; each controller answers, keeps accounts, and has the same files."""
     with Sandbox(Plan(groups=usual_groups(1, login=0), users=[ALICE, BOB], config=ACCOUNTS)) as first:
         first.up()
+        before = paths(first.controller)
         runs = first.provision()
         steps = steps_of(runs[first.controller.name])
-        wanted = {line.split()[4] for line in disk(first.controller) if len(line.split()) > 4}
+        wanted = paths(first.controller) - before
     assert len(steps) > 8
     for step in steps:
         with Sandbox(Plan(groups=usual_groups(1, login=0), users=[ALICE, BOB], config=ACCOUNTS)) as sandbox:
             sandbox.up()
+            before = paths(sandbox.controller)
             kill_after(sandbox, sandbox.controller, step)
             runs = sandbox.provision()
             assert {run.exit_code for run in runs.values()} == {0}, step
             sandbox.idle(1)
             assoc = sandbox.controller.run("sacctmgr -nP show assoc user=alice format=account").output
             assert assoc == "research\n", step
-            found = {line.split()[4] for line in disk(sandbox.controller) if len(line.split()) > 4}
+            found = paths(sandbox.controller) - before
             assert found == wanted, f"killed after {step}: other files than without"

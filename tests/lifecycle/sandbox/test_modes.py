@@ -7,7 +7,7 @@ from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
 from tests.lifecycle.sandbox.scenario import ACCOUNTS, ALICE, BOB, disk, job, submit
 
 
-def everything_works(mode: str, slurm: str, *, openzfs: bool, home: str) -> None:
+def everything_works(mode: str, slurm: str, *, openzfs: bool, home: str, twice: bool = True) -> None:
     """Bring a cluster up and use it as a person would, then run the scripts again."""
     mounts = [LUSTRE, OPENZFS] if openzfs else [LUSTRE]
     plan = Plan(groups=usual_groups(4, mounts=mounts), mode=mode, users=[ALICE, BOB], config=ACCOUNTS)
@@ -21,6 +21,8 @@ def everything_works(mode: str, slurm: str, *, openzfs: bool, home: str) -> None
         found = job(sandbox, number)
         assert (found["user"], found["account"], found["state"]) == ("alice", "research", "COMPLETED")
         assert sandbox.compute[-1].run("stat", "-c", "%u", f"{home}/alice/written").lines == ["2001"]
+        if not twice:
+            return
         before = {host.name: disk(host) for host in sandbox.hosts.values()}
         sandbox.provision()
         after = {host.name: disk(host) for host in sandbox.hosts.values()}
@@ -28,12 +30,17 @@ def everything_works(mode: str, slurm: str, *, openzfs: bool, home: str) -> None
         assert {name: lines for name, lines in changed.items() if lines} == {}
 
 
-def test_extension_mode() -> None:
-    everything_works("extension", "22.05", openzfs=True, home="/home")
+TWICE = pytest.param(True, marks=pytest.mark.long_nodes)
 
 
-def test_legacy_mode() -> None:
-    everything_works("legacy", "22.05", openzfs=False, home="/fsx")
+@pytest.mark.parametrize("twice", [False, TWICE])
+def test_extension_mode(twice: bool) -> None:
+    everything_works("extension", "22.05", openzfs=twice, home="/home" if twice else "/fsx", twice=twice)
+
+
+@pytest.mark.parametrize("twice", [False, TWICE])
+def test_legacy_mode(twice: bool) -> None:
+    everything_works("legacy", "22.05", openzfs=False, home="/fsx", twice=twice)
 
 
 @pytest.mark.long_nodes
