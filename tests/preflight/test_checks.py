@@ -1,15 +1,17 @@
 """What holds for all checks, and the parts that need no account."""
 
+import json
 import re
 import subprocess
 import sys
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from hyperpod_cdk.preflight import CHECKS, RULES, Check, Outcome, Report, Result, Unchecked
 from hyperpod_cdk.preflight.region_options import CHECKS as OPTIONS
-from hyperpod_cdk.preflight.roles import _denied, _UnsureError
+from hyperpod_cdk.preflight.roles import _denied, _trusts, _UnsureError
 from hyperpod_cdk.rules import RULES as SYNTH_RULES
 from hyperpod_cdk.rules import Finding, Severity
 from hyperpod_cdk.service.instance_types import catalogue
@@ -106,6 +108,27 @@ def test_a_simulation_that_depends_on_the_call() -> None:
     }
     with pytest.raises(_UnsureError, match="ec2:CreateTags depends on ec2:CreateAction"):
         _denied(result)
+
+
+ALLOW = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
+
+
+@pytest.mark.parametrize(
+    ("change", "trusts"),
+    [
+        ({}, True),
+        ({"Principal": "*"}, True),
+        ({"Principal": {"Service": ["ec2.amazonaws.com", "sagemaker.amazonaws.com"]}}, True),
+        ({"Action": ["sts:AssumeRole", "sts:TagSession"]}, True),
+        ({"Effect": "Deny"}, False),
+        ({"Principal": {"AWS": "arn:aws:iam::111122223333:root"}}, False),
+        ({"Action": "sts:TagSession"}, False),
+    ],
+)
+def test_trust(change: dict[str, Any], trusts: bool) -> None:
+    document = {"Version": "2012-10-17", "Statement": {**ALLOW, **change}}
+    assert _trusts(document) is trusts
+    assert _trusts(quote(json.dumps(document))) is trusts
 
 
 # -- results -------------------------------------------------------------------------------------------
