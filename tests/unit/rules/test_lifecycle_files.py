@@ -19,9 +19,27 @@ from hyperpod_cdk.spec import (
 )
 from tests.unit.rules.specs import NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
-FOLDERS = Path(__file__).parent / "extra_files"
-SIZES = Path(tempfile.mkdtemp())
-atexit.register(shutil.rmtree, SIZES)
+FOLDERS = Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, FOLDERS)
+BASH = "#!/bin/bash\nset -euo pipefail\n"
+FILES = {
+    "good/before.d/10-hello.sh": f"{BASH}# not: aws configure\necho hello\n",
+    "good/after.d/20-hello.py": 'print("hello")\n',
+    "good/data/table.csv": "a,b\n",
+    "legacy/old/provisioning_parameters.json": "{}\n",
+    "not_run/before.d/10-hello": "echo never\n",
+    "not_run/before.d/nested/20-hello.sh": f"{BASH}echo never\n",
+    "syntax/before.d/10-broken.py": "def broken():\nreturn 1\n",
+    "traps/after.d/10-slurm.sh": f"{BASH}sed -i s#task/none#task/cgroup# /opt/slurm/etc/slurm.conf\n"
+    'echo "include /opt/slurm/etc/plugstack.conf.d/*" >> /opt/slurm/etc/plugstack.conf\n'
+    "systemctl restart slurmctld\n"
+    "aws configure set region us-west-2\n"
+    "apt-get -y upgrade\n",
+}
+"""Made anew for each run: they hold what no linter of this repository would let pass."""
+for name, text in FILES.items():
+    FOLDERS.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+    FOLDERS.joinpath(name).write_text(text, encoding="utf-8")
 FOLDER = "lifecycle.extra_files"
 MODE = "lifecycle.mode"
 LEGACY = {
@@ -52,7 +70,7 @@ def folder(name: str) -> dict[str, Any]:
 
 def sized(size: int) -> dict[str, Any]:
     """A folder with one file, which takes its size on paper alone."""
-    path = SIZES / f"of-{size}"
+    path = FOLDERS / f"of-{size}"
     path.mkdir()
     with (path / "weights.bin").open("wb") as file:
         file.truncate(size)

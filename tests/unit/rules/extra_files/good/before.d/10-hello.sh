@@ -1,4 +1,0 @@
-#!/bin/bash
-set -euo pipefail
-# not: aws configure
-echo hello
