@@ -13,7 +13,7 @@ from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import fsx
 from hyperpod_cdk.service.fsx_changes import CHANGES
 from hyperpod_cdk.service.fsx_changes import Change as Fate
-from hyperpod_cdk.service.sources import API
+from hyperpod_cdk.service.sources import API, GUIDE
 from hyperpod_cdk.spec import (
     CapacityType,
     FileSystem,
@@ -79,6 +79,27 @@ def controller_stays(change: SpecChange, rule: Rule) -> Iterator[Finding]:
         if names and not unresolved(names) and group.instance_group_name not in names:
             message = f"lack the controller group {group.instance_group_name}"
             yield rule.finding("cluster.instance_groups", message)
+
+
+@checks(
+    Rule(
+        code="HP172",
+        title="mounts that running nodes do not get",
+        why="the service mounts file systems when it sets a node up; nodes that run keep what they have",
+        fix="scale the group to 0 and up again, or replace its nodes one by one",
+        source=f"{GUIDE}sagemaker-hyperpod-ref.html",
+        severity=Severity.WARNING,
+    )
+)
+def mounts_of_new_nodes(change: SpecChange, rule: Rule) -> Iterator[Finding]:
+    old = {group.instance_group_name: group for group in change.before.cluster.instance_groups}
+    for index, group in enumerate(change.after.cluster.instance_groups):
+        before = old.get(group.instance_group_name)
+        runs = before is not None and before.instance_count != 0 and group.instance_count != 0
+        if before is not None and runs and list(before.mounts) != list(group.mounts):
+            yield rule.finding(
+                f"cluster.instance_groups[{index}].mounts", "differ from those of running nodes"
+            )
 
 
 @checks(
@@ -156,7 +177,10 @@ def removed(change: SpecChange, rule: Rule) -> Iterator[Finding]:
         yield rule.finding("storage", f"lacks {name}, which {goes}")
 
 
-CHANGE_CHECKS: tuple[Check[SpecChange], ...] = (group_is_fixed, controller_stays, replaced, refused, removed)
+CHANGE_CHECKS: tuple[Check[SpecChange], ...] = (
+    *(group_is_fixed, controller_stays, mounts_of_new_nodes),
+    *(replaced, refused, removed),
+)
 """Every check of a change."""
 
 

@@ -51,6 +51,9 @@ CASES: list[tuple[Mapping[str, Any], Mapping[str, Any], list[tuple[str, str]]]] 
     ),
     ({}, {"compute.secondary_volume": EbsVolume(volume_size_in_gb=500)}, []),
     ({}, {"login.slurm_config.node_type": NodeType.COMPUTE}, [("HP170", "login.slurm_config.node_type")]),
+    ({}, {"compute.mounts[0].mount_path": "/data"}, [("HP172", "compute.mounts")]),
+    ({"compute.instance_count": 0}, {"compute.mounts[0].mount_path": "/data"}, []),
+    ({}, {"compute.mounts[0].mount_path": "/data", "compute.instance_count": 0}, []),
     # a group of another name is another group
     ({}, {"compute.instance_group_name": "h200", "compute.instance_type": "ml.p5e.48xlarge"}, []),
     ({}, {"controller.instance_group_name": "head"}, [("HP171", "cluster.instance_groups")]),
@@ -138,5 +141,5 @@ def test_what_is_fixed_for_a_group_is_what_the_handler_calls_so() -> None:
 
 
 def test_codes_can_be_explained() -> None:
-    assert {one.rule.code for one in CHANGE_CHECKS} == {"HP170", "HP171", "HP370", "HP371", "HP372"}
+    assert {one.rule.code for one in CHANGE_CHECKS} == {"HP170", "HP171", "HP172", "HP370", "HP371", "HP372"}
     assert all(RULES[one.rule.code] is one.rule for one in CHANGE_CHECKS)
