@@ -148,8 +148,16 @@ def test_as_a_module_without_loading_aws_cdk() -> None:
     assert ran.stdout.splitlines() == ["clusters/slurm-gpu.yaml: ok", "0 []"]
 
 
+def test_ctrl_c_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hyperpod_cdk.commands.program.run", run)
+    assert main(["schema"]) == 130
+
+
 def test_a_closed_pipe_is_no_fault() -> None:
-    line = f"{sys.executable} -m hyperpod_cdk schema | head -c 1"
+    line = f"set -o pipefail; {sys.executable} -m hyperpod_cdk schema | head -c 1"
     ran = subprocess.run(
         ["bash", "-c", line],
         capture_output=True,
@@ -157,5 +165,5 @@ def test_a_closed_pipe_is_no_fault() -> None:
         check=False,
         env={"PYTHONPATH": str(REPOSITORY / "constructs"), "PATH": "/usr/bin:/bin"},
     )
-    assert ran.stdout == "{"
+    assert (ran.returncode, ran.stdout) == (0, "{")
     assert ran.stderr == ""

@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with one file that breaks a rule, warns twice, and one that can not be read."""
     minimal = Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8")
     (tmp_path / "a b").mkdir()
-    faulty = minimal.replace("capacity_gib: 1200", "capacity_gib: 3600").replace("ml.c5.4x", "ml.c99.4x")
+    faulty = minimal.replace("capacity_gib: 1200", "capacity_gib: 3600").replace("ml.c5.", "ml.c99.")
     (tmp_path / "a b" / "faulty.yaml").write_text(faulty, encoding="utf-8")
     (tmp_path / "broken.yaml").write_text("cluster: {instance_groups: 7}\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -78,6 +78,8 @@ def test_fingerprints_outlast_a_move_to_another_line(
     after = log(capsys, "a b/faulty.yaml")["runs"][0]["results"]
     prints = [[one["partialFingerprints"] for one in results] for results in (before, after)]
     assert prints[0] == prints[1]
+    codes = [one["ruleId"] for one in before]
+    assert len(codes) > len(set(codes)), "two findings of one rule"
     assert before[0]["locations"] != after[0]["locations"]
     assert len({json.dumps(one) for one in prints[0]}) == len(prints[0])
 
