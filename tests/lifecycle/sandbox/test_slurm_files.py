@@ -11,6 +11,8 @@ from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
 from tests.lifecycle.sandbox.scenario import ALICE, BOB
 
+pytestmark = pytest.mark.long_nodes
+
 SLURM = {
     "slurm": {
         "conf": {"DefMemPerCPU": "100", "TopologyPlugin": "topology/tree"},
