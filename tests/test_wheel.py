@@ -54,7 +54,7 @@ def test_a_foreign_app_makes_the_template_that_the_repository_makes(wheel: Path,
     ).stdout
     installed = {package["name"].lower() for package in json.loads(listed)}
     assert installed.isdisjoint({"pydantic", "boto3", "moto", "rich", "ruamel.yaml", "typer"})
-    program = [environment / "bin" / "hyperpod-cdk", "validate", "x.yaml"]
+    program = [str(environment / "bin" / "hyperpod-cdk"), "validate", "x.yaml"]
     told = subprocess.run(program, check=False, capture_output=True, text=True)
     assert (told.returncode, told.stdout) == (2, "")
     assert "typer, which is not installed: pip install 'hyperpod-cdk[cli]'" in told.stderr
