@@ -16,7 +16,10 @@ ACCOUNTING_CONF = f"{ETC}/accounting.conf"
 OWN_CONF = f"{ETC}/hyperpod-cdk.conf"
 SLURMDBD_CONF = f"{ETC}/slurmdbd.conf"
 # where slurmd keeps the configuration that it fetched from the controller
-CONF_CACHE = "/var/spool/slurmd/conf-cache/slurm.conf"
+CONF_CACHE_FOLDER = "/var/spool/slurmd/conf-cache"
+CONF_CACHE = f"{CONF_CACHE_FOLDER}/slurm.conf"
+# what tracks the processes of a job, by Slurm's own default
+CGROUP = "proctrack/cgroup"
 CONTROLLER_PORT = 6817
 DATABASE_PORT = 6819
 # what slurmctld reads, and hands to nodes without files of their own
@@ -36,6 +39,12 @@ def settings(root: Root, path: str = CONF) -> dict[str, str]:
         if sign and " " not in name.strip():
             found[name.strip().lower()] = value.strip()
     return found
+
+
+def node_settings(root: Root) -> dict[str, str]:
+    """What a node without files of its own fetched from the controller; empty before it did."""
+    found = settings(root, CONF_CACHE)
+    return found | settings(root, f"{CONF_CACHE_FOLDER}/{OWN_CONF.rpartition('/')[2]}")
 
 
 def includes(root: Root) -> list[str]:

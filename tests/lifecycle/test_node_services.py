@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
-from hyperpod_node import lustre_efa
+from hyperpod_node import lustre_efa, slurm
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import adopt, epilog, keep, mounts, munge
@@ -118,6 +118,8 @@ def with_module(path: Path) -> Bench:
     node = asked(path, pam_slurm_adopt=True)
     node.machine.write("/lib/x86_64-linux-gnu/security/pam_slurm_adopt.so", "")
     node.machine.write(adopt.SSHD, "@include common-account\nsession required pam_limits.so\n")
+    node.machine.write(slurm.CONF_CACHE, "ProctrackType=proctrack/cgroup\n")
+    node.machine.write(f"{slurm.CONF_CACHE_FOLDER}/hyperpod-cdk.conf", "PrologFlags=Contain\n")
     node.machine.write(adopt.SESSION, "session required pam_unix.so\nsession optional pam_systemd.so\n")
     return node
 
@@ -136,6 +138,22 @@ def test_121_logins_need_a_job_but_administrators_get_in(tmp_path: Path) -> None
     ]
     assert node.read(adopt.ACCESS) == "+:root ubuntu alice:ALL\n+:(sudo):ALL\n-:ALL:ALL\n"
     assert node.read(adopt.SESSION) == "session required pam_unix.so\n"
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "ProctrackType=proctrack/linuxproc\nPrologFlags=Contain\n", "PrologFlags=Alloc\n"]
+)
+def test_121_nobody_is_locked_out_where_slurm_cannot_adopt(tmp_path: Path, text: str | None) -> None:
+    node = with_module(tmp_path)
+    node.context.root.path(f"{slurm.CONF_CACHE_FOLDER}/hyperpod-cdk.conf").unlink()
+    node.context.root.path(slurm.CONF_CACHE).unlink()
+    if text is not None:
+        node.machine.write(slurm.CONF_CACHE, text)
+    before = node.read(adopt.SSHD)
+    with pytest.raises(NodeError, match="logins are left alone"):
+        adopt.adopt_logins(node.context)
+    assert node.read(adopt.SSHD) == before
+    assert "pam_systemd" in node.read(adopt.SESSION)
 
 
 def test_121_an_image_without_the_module_keeps_its_logins(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Source: slurm.schedmd.com/pam_slurm_adopt.html.
 
 from __future__ import annotations
 
+from hyperpod_node import slurm
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
 from hyperpod_node.steps.home import USER
@@ -34,6 +35,7 @@ def adopt_logins(context: Context) -> str:
     """Have sshd ask Slurm, for everybody but root, the image's user and those with sudo."""
     if not any(path for place in PLACES for path in context.root.path("/").glob(f"{place}/{MODULE}")):
         raise NodeError(f"this image has no {MODULE}", advice=ADVICE)
+    _check_slurm(context)
     always = ["root", USER, *(user.name for user in context.config.users if user.sudo)]
     context.root.write(ACCESS, f"+:{' '.join(always)}:ALL\n+:(sudo):ALL\n-:ALL:ALL\n")
     _leave_slices(context)
@@ -51,6 +53,18 @@ def adopt_logins(context: Context) -> str:
     )
     context.root.write(SSHD, "\n".join([*kept, *block]) + "\n")
     return f"logins need a job here, but for {', '.join(always)} and the group sudo"
+
+
+def _check_slurm(context: Context) -> None:
+    """Refuse to lock people out of a node whose Slurm has nothing that a login could be adopted into."""
+    found = slurm.node_settings(context.root)
+    tracked = found.get("proctracktype", slurm.CGROUP) == slurm.CGROUP
+    contained = "contain" in found.get("prologflags", "").lower().split(",")
+    if not found or not tracked or not contained:
+        raise NodeError(
+            "logins are left alone: this node's Slurm has no cgroups, or not PrologFlags=Contain",
+            advice="slurm.conf needs ProctrackType=proctrack/cgroup; the scripts on the controller add the flag",
+        )
 
 
 def _leave_slices(context: Context) -> None:

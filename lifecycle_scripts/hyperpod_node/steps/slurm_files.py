@@ -10,8 +10,6 @@ from hyperpod_node.errors import StepSkippedError
 
 EPILOG_FOLDER = f"{slurm.ETC}/epilog.d"
 HEAD = "# by hyperpod-cdk: lifecycle.slurm of the deployment; changes here are lost\n"
-# Slurm's own default
-CGROUP = "proctrack/cgroup"
 # what `srun --auto-resume=1` needs (AWS: what HyperPod overrides in slurm.conf)
 AUTO_RESUME = {"taskplugin": "task/none", "schedulerparameters": "permit_job_expansion"}
 
@@ -86,7 +84,7 @@ def _warn_of_others(context: Context, others: Mapping[str, str]) -> None:
 
 
 def _tracks_by_cgroup(others: Mapping[str, str]) -> bool:
-    return others.get("proctracktype", CGROUP) == CGROUP
+    return others.get("proctracktype", slurm.CGROUP) == slurm.CGROUP
 
 
 def _look_at_auto_resume(context: Context) -> None:
