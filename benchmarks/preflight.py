@@ -106,8 +106,8 @@ def _measured(title: str, spec: HyperPodSpec, rounds: int) -> dict[str, Any]:
     links, last = _chain(made)
     ratio, goal = round(whole.median / single.median, 3), round(GOAL * links, 2)
     print(
-        f"preflight of {title}: {len(report.results)} of {len(CHECKS)} checks, {len(made)} calls, up to {links} "
-        f"one after the other;\n  {ratio} times {single.name}, goal {goal}: "
+        f"preflight of {title}: {len(report.results)} of {len(CHECKS)} checks, {len(made)} calls,\n"
+        f"  up to {links} one after the other: {ratio} times {single.name}, goal {goal}: "
         f"{'met' if ratio <= goal else 'missed'}"
     )
     return {

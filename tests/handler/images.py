@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 from handler.clients import Aws
 from moto.ec2.models import ec2_backends
@@ -9,11 +10,12 @@ from moto.ec2.models import ec2_backends
 _ACCOUNT_ID, _REGION = "123456789012", "us-west-2"
 
 
-def put_image(aws: Aws, image_id: str, *, state: str = "available") -> None:
+def put_image(aws: Aws, image_id: str, *, state: str = "available", made_on: datetime | None = None) -> None:
     """Let EC2 have an image."""
     images = ec2_backends[_ACCOUNT_ID][_REGION].amis
     made = images.pop(aws.ec2.register_image(Name=image_id)["ImageId"])
     made.id, made.state = image_id, state
+    made.creation_date = made_on or made.creation_date
     images[image_id] = made
 
 

@@ -1,6 +1,7 @@
 """Images are looked at before CreateCluster, and what can not be looked at stops nothing."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -51,6 +52,16 @@ def test_images_in_other_states_are_told_together(stack: Stack, aws: Aws, calls:
     assert f"InstanceGroups[controller].ImageId: image {IMAGE} is pending" in response.reason
     assert f"InstanceGroups[gpu].ImageId: image {OTHER} is failed" in response.reason
     assert calls.mutating == []
+
+
+def test_an_old_image_is_a_doubt_in_the_log(
+    stack: Stack, aws: Aws, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_image(aws, IMAGE, made_on=datetime(2025, 12, 31, tzinfo=UTC))
+    put_image(aws, OTHER)
+    assert stack.create(REQUEST).ok
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "too old" in line)
+    assert IMAGE in line and OTHER not in line
 
 
 def test_an_image_that_shows_late(

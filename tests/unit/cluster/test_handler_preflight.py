@@ -12,7 +12,7 @@ MAY = {
     *permissions.READ_IMAGES,
     *permissions.READ_NODE_LOGS,
 }
-DONE = {"images"}
+DONE = {"images", "image-age"}
 """By `cluster/handler/images.py`. Whose a name is, the handler tells by tags instead of the stack."""
 
 

@@ -12,6 +12,9 @@ from .errors import AWS_ERRORS, RefusedError, code_of
 from .log import log
 from .request import GROUP_LISTS, Desired
 
+_SLURM_SINCE = "2026-01-01"
+"""Images before it know no SlurmConfig (developer guide, sagemaker-hyperpod-slurm-api-config-migration.html,
+2026-10). Only a doubt: a date is not a release."""
 _LOOKS = 3
 _PAUSE_SECONDS = 5.0
 """EC2 may show an image some seconds after it was made."""
@@ -42,10 +45,14 @@ def refuse_unusable_images(desired: Desired, aws: Aws) -> None:
 
 def _faults(wanted: Mapping[str, str], aws: Aws) -> list[str]:
     for look in range(_LOOKS):
-        states = _states(list(wanted), aws)
-        if look == _LOOKS - 1 or all(image in states for image in wanted):
+        known = _described(list(wanted), aws)
+        if look == _LOOKS - 1 or all(image in known for image in wanted):
             break
         aws.sleep(_PAUSE_SECONDS)
+    old = [image for image, shown in known.items() if shown.get("CreationDate", _SLURM_SINCE) < _SLURM_SINCE]
+    if old:
+        log("images may be too old for SlurmConfig", level="WARNING", images=old, since=_SLURM_SINCE)
+    states = {image: shown["State"] for image, shown in known.items()}
     return [
         f"{path}: image {image} {_fault(states.get(image))}"
         for image, path in wanted.items()
@@ -59,9 +66,9 @@ def _fault(state: str | None) -> str:
     return f"is {state}, not available. Deploy again when it is, or use another image"
 
 
-def _states(images: list[str], aws: Aws) -> dict[str, str]:
+def _described(images: list[str], aws: Aws) -> dict[str, dict[str, Any]]:
     answer = aws.ec2.describe_images(Filters=[{"Name": "image-id", "Values": images}])
-    return {image["ImageId"]: image["State"] for image in answer["Images"]}
+    return {image["ImageId"]: image for image in answer["Images"]}
 
 
 def _images(request: Mapping[str, Any]) -> dict[str, str]:
