@@ -70,7 +70,8 @@ def test_16_an_event_of_missing_capacity_is_told_once_and_word_for_word(
     service.clock.advance(1800)
     service.catch_up()
     made = service.clusters["ml"]
-    made.events.extend(replace(made.events[0], event_id=f"late-{number}") for number in range(250))
+    later = replace(made.events[0], time=service.clock.now())
+    made.events.extend(replace(later, event_id=f"late-{number}") for number in range(250))
     live = find(aws, "ml")
     assert live is not None
     reason = explain(invocation(aws.clients), live, "headline")

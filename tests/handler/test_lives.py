@@ -39,9 +39,22 @@ interfaces are not waited for                                   _check_deleted: 
 properties are logged                                           nothing_is_broken: the response's address
 ==============================================================  ============================================
 
-Not caught here, but by tests of their own: a repeated Create that can not read tags, a new cluster that is
-not visible yet (test_create), a late poll of a Delete that meets a later cluster, and interfaces that are
-waited for without end (test_delete).
+Not caught here, but by tests of their own, each seen to fail when the code was broken:
+
+==============================================================  ============================================
+what was broken                                                 what caught it
+==============================================================  ============================================
+a repeated Create that can not read tags fails                  test_create
+a new cluster that is not visible yet counts as gone            test_create
+a late poll of a Delete takes a later cluster                   test_delete
+interfaces are waited for without end                           test_delete
+a cluster that lost a tag of ours is left behind in silence     test_delete
+tags that went before their cluster fail the deletion           test_delete
+tags of ours in an update take a cluster from us                test_update
+an event that the framework can not wait for makes a cluster    test_update
+a condition runs out of time, or waits for what was given up    test_watch
+a watch that can look no more says nothing                      test_watch
+==============================================================  ============================================
 """
 
 import os
