@@ -74,7 +74,10 @@ def install(context: Context, packages: Sequence[str]) -> list[str]:
     missing = [name for name in packages if not installed(context, [name])]
     if missing:
         wait = f"DPkg::Lock::Timeout={LOCK_WAIT_SECONDS}"
-        options = ("-o", wait, "-o", "Acquire::Retries=4", "--assume-yes")
+        # short, since a network without a way out does not answer at all, and slurmd waits meanwhile
+        patience = (f"Acquire::{kind}::Timeout=20" for kind in ("http", "https"))
+        options = [part for one in (wait, "Acquire::Retries=3", *patience) for part in ("-o", one)]
+        options.append("--assume-yes")
         context.commands.run("apt-get", *options, "update", timeout_seconds=600, extra_environment=QUIET)
         context.commands.run(
             "apt-get",

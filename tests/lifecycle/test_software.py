@@ -115,6 +115,12 @@ class TestDocker:
         containers.set_up_docker(this.context)
         assert any("DPkg::Lock::Timeout=" in call and call.endswith("docker.io") for call in this.calls)
 
+    def test_it_is_not_waited_for_where_there_is_no_internet(self, tmp_path: Path) -> None:
+        this = scripted(tmp_path, {**CONTAINERS, "downloads": {"internet": False}})
+        with pytest.raises(StepSkippedError, match="nothing may be asked of the internet"):
+            containers.set_up_docker(this.context)
+        assert not [call for call in this.calls if call.startswith("apt-get")]
+
 
 class TestEnroot:
     """Enroot and Pyxis as the image has them."""

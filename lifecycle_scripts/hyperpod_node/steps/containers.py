@@ -48,6 +48,8 @@ def set_up_docker(context: Context) -> str:
     """Have Docker run, its images on the right disk, and its users in its group."""
     if context.commands.available("docker"):
         had = "of the image"
+    elif not context.config.features.downloads.internet:
+        raise StepSkippedError("no Docker on this image, and nothing may be asked of the internet")
     else:
         apt.install(context, DOCKER_PACKAGES)
         had = "installed"
