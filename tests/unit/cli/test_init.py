@@ -67,7 +67,9 @@ def test_answers_arrive_in_the_spec() -> None:
         "instance_count": "7",
         "training_plan_arn": PLAN.replace("us-west-2", "eu-north-1"),
     }
-    spec = read_text(starter(answer(texts), schema="s.json"), file="x.yaml").spec
+    text = starter(answer(texts), schema="s.json")
+    assert "-\n" not in text, "each item begins on the line of its dash"
+    spec = read_text(text, file="x.yaml").spec
     assert (spec.stack_name, spec.cluster.cluster_name, spec.region) == ("big", "big", "eu-north-1")
     controller, compute = spec.cluster.instance_groups
     assert (compute.instance_type, compute.instance_count) == ("ml.p5.48xlarge", 7)

@@ -41,13 +41,9 @@ def _network(answers: Answers) -> Noted:
         existing: dict[str, Any] = {"vpc_id": answers["vpc_id"]}
         if answers["vpc_cidr"]:
             existing["vpc_cidr"] = answers["vpc_cidr"]
-        subnet = {
-            "subnet_id": Noted(
-                value=answers["subnet_id"], above="Private: nodes reach S3 through an endpoint or NAT."
-            ),
-            "availability_zone_id": zone,
-        }
-        existing["subnets"] = [subnet]
+        subnet = {"subnet_id": answers["subnet_id"], "availability_zone_id": zone}
+        private = "Private: nodes reach S3 through an endpoint or NAT."
+        existing["subnets"] = [Noted(value=subnet, above=private)]
         existing["security_group_ids"] = Noted(
             value=[answers["security_group_id"]],
             above="Allows all traffic from and to itself, which EFA needs.",
