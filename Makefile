@@ -11,8 +11,8 @@
 # make lint       formatter, linter, types, architecture, shell scripts
 # make synth      the CloudFormation template of CONFIG
 # make deploy     CONFIG in your own account: cdk bootstrap once, then cdk deploy
-# make bench      the benchmarks, written to benchmarks/
-.PHONY: help rehearse nodes nodes-test test fuzz lint format synth deploy destroy bench docs setup clean
+# make bench      the benchmarks, written to benchmarks/; make bench-nodes: of the node scripts, as root
+.PHONY: help rehearse nodes nodes-test bench-nodes test fuzz lint format synth deploy destroy bench docs setup clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -91,6 +91,9 @@ destroy: $(VENV)/.runtime node_modules/.installed
 
 bench: setup
 	python -m benchmarks
+
+bench-nodes: setup
+	python -m benchmarks.nodes
 
 docs: setup
 	python -m docs

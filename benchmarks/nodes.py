@@ -4,6 +4,7 @@ Needs root on Linux, as :mod:`hyperpod_cdk.rehearsal.hosts` does: ``make bench-n
 """
 
 import json
+import os
 import platform
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,14 +41,16 @@ class Measured:
     """One cluster's set-up.
 
     Args:
-        first: the first run on each node type.
+        first: the first run on each node type, all at once; compute nodes wait for the controller in it.
         second: the second.
-        idle_seconds: from the scripts' start until all compute nodes were idle.
+        joining: of a compute node that joins when the others are there.
+        load: of the machine when it began, over a minute; other work on it makes every figure larger.
     """
 
     first: Mapping[str, ScriptRun]
     second: Mapping[str, ScriptRun]
-    idle_seconds: float
+    joining: ScriptRun
+    load: float
 
 
 def critical_path(run: ScriptRun) -> float:
@@ -65,6 +68,7 @@ def measure_cluster(compute: int) -> Measured:
     Args:
         compute: how many compute nodes start at once.
     """
+    load = os.getloadavg()[0]
     with Sandbox(Plan(groups=usual_groups(compute), users=USERS, config=CONFIG), slurm=SLURM) as sandbox:
         sandbox.up()
         runs = sandbox.provision()
@@ -76,8 +80,9 @@ def measure_cluster(compute: int) -> Measured:
         # of compute nodes the slowest: a cluster is there when the last one is
         slowest = max(sandbox.compute, key=lambda host: runs[host.name].seconds)
         first["Compute"], second["Compute"] = runs[slowest.name], again[slowest.name]
-        idle = max(run.seconds for run in runs.values())
-        return Measured(first=first, second=second, idle_seconds=idle)
+        (fresh,) = sandbox.grow("compute", 1)
+        (joining,) = sandbox.provision([fresh]).values()
+        return Measured(first=first, second=second, joining=joining, load=load)
 
 
 def _spread(values: Iterable[float]) -> dict[str, float]:
@@ -115,7 +120,13 @@ def _kind(kind: str, rounds: Sequence[Measured]) -> dict[str, Any]:
         "against critical path": _ratio("against critical path", path),
         "second run": _ratio("second run", again["median"] / seconds["median"]),
     }
-    if kind in PEERS:
+    if kind == "Compute":
+        # peers' compute nodes waited for nobody: so does one that joins later
+        joining = _spread(measured.joining.seconds for measured in rounds)
+        print(f"  compute, joining a cluster that is there: {joining['median']} s")
+        found["joining_seconds"] = joining
+        found["against peers"] = _ratio("against peers", joining["median"] / PEERS[kind])
+    elif kind in PEERS:
         found["against peers"] = _ratio("against peers", seconds["median"] / PEERS[kind])
     return found
 
@@ -134,6 +145,8 @@ def main() -> None:
         "slurm": SLURM,
         "rounds": ROUNDS,
         "kernel": platform.release(),
+        "cores": os.cpu_count(),
+        "load": [round(measured.load, 1) for measured in (*rounds, many)],
         "peers_seconds": PEERS,
         "kinds": kinds,
         "fifty": {
