@@ -63,7 +63,7 @@ def _check_slurm(context: Context) -> None:
     if not found or not tracked or not contained:
         raise NodeError(
             "logins are left alone: this node's Slurm has no cgroups, or not PrologFlags=Contain",
-            advice="slurm.conf needs ProctrackType=proctrack/cgroup; the scripts on the controller add the flag",
+            advice="slurm.conf needs ProctrackType=proctrack/cgroup; the controller's scripts add the flag",
         )
 
 
