@@ -1,89 +1,77 @@
-"""What a finding offers is right: with the nearest value in place the rule has no more to say there."""
+"""What rules of file systems, users and databases offer instead of a wrong value."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from hyperpod_cdk.rules.finding import Finding
-from hyperpod_cdk.rules.registry import CHECKS
-from hyperpod_cdk.rules.rule import Check
-from hyperpod_cdk.spec import HyperPodSpec
-from tests.unit.rules.rows import rows
+from hyperpod_cdk.rules import check
+from hyperpod_cdk.spec import (
+    AccountingDatabase,
+    LustreMetadata,
+    LustreMetadataMode,
+    LustreReadCache,
+    LustreReadCacheSizingMode,
+    LustreStorageType,
+)
 from tests.unit.rules.specs import changed
 
+TIERING = {"scratch.storage_type": LustreStorageType.INTELLIGENT_TIERING}
+CACHE = LustreReadCache(sizing_mode=LustreReadCacheSizingMode.USER_PROVISIONED, size_gib=32)
+USER = LustreMetadata(mode=LustreMetadataMode.USER_PROVISIONED, iops=6000)
+KEY = "lifecycle.users[0].ssh_public_keys"
+SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
 
-def value_at(spec: HyperPodSpec, path: str) -> Any:
-    """What stands at a path; None if nothing does."""
-    value: Any = spec
-    for step in re.findall(r"\w[\w-]*", path):
-        if isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(value, list | tuple):
-            value = value[int(step)] if int(step) < len(value) else None
-        else:
-            value = getattr(value, step, None)
-    return value
-
-
-OFFERS = [
-    pytest.param(check, spec, finding, id=f"{check.rule.code}-{finding.path}-{finding.given}")
-    for check in CHECKS
-    for row in rows()[check.rule.code]
-    if row.paths
-    for spec in (changed(row.changes),)
-    for finding in check(spec)
-    # keys that are no plain names are not what `changed` reads
-    if finding.nearest and '["' not in finding.path
-    # an offer for a key stands at the path of the mapping
-    if not isinstance(value_at(spec, finding.path), Mapping)
+CASES: list[tuple[str, Mapping[str, Any], Sequence[Any]]] = [
+    ("HP301", {"scratch.capacity_gib": 3600}, (2400, 4800)),
+    ("HP301", {"scratch.capacity_gib": 4799, "scratch.efa_enabled": True}, (38400,)),
+    ("HP303", {"scratch.per_unit_storage_throughput": 200}, (250,)),
+    ("HP306", {**TIERING, "scratch.read_cache": CACHE, "scratch.read_cache.size_gib": 31}, (32,)),
+    ("HP306", {**TIERING, "scratch.read_cache": CACHE, "scratch.read_cache.size_gib": 131_073}, (131_072,)),
+    ("HP320", {"home.capacity_gib": 63}, (64,)),
+    ("HP320", {"home.capacity_gib": 524_289}, (524_288,)),
+    ("HP321", {"home.throughput_capacity": 200}, (160, 320)),
+    ("HP321", {"home.throughput_capacity": 10_241}, (10_240,)),
+    ("HP321", {"home.throughput_capacity": 100}, (160,)),
+    ("HP324", {"home.capacity_gib": 100, "home.disk_iops": 1}, (300,)),
+    ("HP325", {"home.record_size_kib": 100}, (128,)),
+    ("HP341", {"scratch.metadata": USER, "scratch.capacity_gib": 48_000}, (24_000,)),
+    ("HP420", {"lifecycle.users[0].name": "Ada Lovelace"}, ("ada-lovelace",)),
+    ("HP420", {"lifecycle.users[0].name": "Root"}, ()),
+    ("HP420", {"lifecycle.users[0].name": "1815"}, ()),
+    ("HP421", {"lifecycle.users[0].uid": 1}, (2000,)),
+    ("HP421", {"lifecycle.users[0].uid": 65_534}, (60_000,)),
+    (
+        "HP460",
+        {"slurm.accounting_database": AccountingDatabase(endpoint="mysql://db.x:3306/y", secret_arn=SECRET)},
+        ("db.x",),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("check", "spec", "finding"), OFFERS)
-def test_an_offer_is_taken(check: Check[HyperPodSpec], spec: HyperPodSpec, finding: Finding) -> None:
-    for value in finding.nearest:
-        mended = changed({finding.path: _as_given(value, finding.given)}, spec)
-        assert finding.path not in [one.path for one in check(mended)], value
+@pytest.mark.parametrize(("code", "changes", "nearest"), CASES)
+def test_nearest(code: str, changes: Mapping[str, Any], nearest: Sequence[Any]) -> None:
+    (finding,) = [one for one in check(changed(changes)) if one.code == code]
+    assert tuple(finding.nearest) == tuple(nearest)
 
 
-def test_many_rules_offer_something() -> None:
-    offering = {one.values[0].rule.code for one in OFFERS}  # type: ignore[union-attr]
-    assert {
-        "HP100",
-        "HP104",
-        "HP108",
-        "HP111",
-        "HP113",
-        "HP141",
-        "HP202",
-        "HP203",
-        "HP222",
-        "HP301",
-    } <= offering
+def test_what_is_allowed_names_what_the_deployment_type_has() -> None:
+    (finding,) = check(changed({"scratch.storage_type": LustreStorageType.HDD}))
+    assert finding.allowed == "SSD, INTELLIGENT_TIERING"
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "offered"),
-    [
-        ({"compute.instance_count": -1}, "HP100", [0]),
-        ({"compute.instance_count": 6759}, "HP100", [6758]),
-        ({"compute.instance_group_name": "gpu_group"}, "HP100", ["gpu-group"]),
-        ({"log_retention_days": 91}, "HP104", [90, 120]),
-        ({"log_retention_days": 0}, "HP104", [1]),
-        ({"log_retention_days": 4000}, "HP104", [3653]),
-        ({"network.cidr": "10.0.0.1/16"}, "HP202", ["10.0.0.0/16"]),
-        ({"network.cidr": "10.0.0.0/29"}, "HP202", []),
-        ({"compute.instance_type": "p5.48xlarge"}, "HP108", ["ml.p5.48xlarge"]),
-    ],
+    ("key", "told"),
+    [("AAAA", "is no SSH public key"), ("-----BEGIN OPENSSH PRIVATE KEY-----", "is a private key")],
 )
-def test_offers_word_for_word(changes: dict[str, Any], code: str, offered: list[Any]) -> None:
-    (check,) = (one for one in CHECKS if one.rule.code == code)
-    (finding,) = check(changed(changes))
-    assert list(finding.nearest)[: len(offered) or None] == offered
+def test_a_wrong_key_is_told_for_what_it_is(key: str, told: str) -> None:
+    (finding,) = check(changed({KEY: (key,)}))
+    assert finding.message == told
 
 
-def _as_given(value: Any, given: Any) -> Any:
-    """The offer as an enum member, where one was given."""
-    return type(given)(value) if isinstance(given, str) and type(given) is not str else value
+@pytest.mark.parametrize(
+    ("code", "told"), [("HP301", "is the code of an error"), ("HP12", "is no code of a rule")]
+)
+def test_a_wrong_acknowledgement_is_told_for_what_it_is(code: str, told: str) -> None:
+    (finding,) = check(changed({"acknowledge": (code,)}))
+    assert finding.message == told
