@@ -7,6 +7,7 @@ import pytest
 
 from hyperpod_cdk.rehearsal.hosts.plan import LUSTRE, OPENZFS, Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
+from tests.lifecycle.sandbox.scenario import disk
 
 pytestmark = pytest.mark.long_nodes
 ADDRESS_OF_METADATA = "http://169.254.169.254/latest"
@@ -102,6 +103,23 @@ def test_the_cli_reads_secrets_and_objects(sandbox: Sandbox) -> None:
     assert json.loads(found.output) == {"password": "p"}
     assert sandbox.controller.run(f"{command} other", check=False).exit_code == 254
     assert sandbox.controller.run("aws s3 cp s3://none/none /tmp/x", check=False).exit_code == 1
+
+
+def test_the_look_at_a_disk_sees_content_modes_owners_and_links(sandbox: Sandbox) -> None:
+    host = sandbox.controller
+    host.run("mkdir -p /etc/looked && echo 1 >/etc/looked/at && echo 1 >/fsx/looked")
+    changes = (
+        "echo 2 >/etc/looked/at",
+        "chmod 600 /etc/looked/at",
+        "chown ubuntu /etc/looked/at",
+        "ln -sfn other /etc/looked/link",
+        "echo 2 >/fsx/looked",
+        "rm /etc/looked/at",
+    )
+    for change in changes:
+        before = disk(host)
+        host.run("bash", "-c", change)
+        assert disk(host) != before, change
 
 
 def test_a_host_sees_neither_the_machine_nor_its_processes(sandbox: Sandbox) -> None:
