@@ -53,11 +53,14 @@ def summarize(run: Run, log: Log) -> None:
     for result in run.results:
         if result.outcome in ("warning", "failed"):
             _explain(result, log)
+    set_up = run.hook in SET_UP_HOOKS
     if run.failed is None:
         warnings = sum(result.outcome == "warning" for result in run.results)
-        log.line(f"hyperpod-cdk: the node is set up, {warnings} warnings, {run.seconds:.1f} s")
+        done = "the node is set up" if set_up else f"{run.hook} is done"
+        log.line(f"hyperpod-cdk: {done}, {warnings} warnings, {run.seconds:.1f} s")
     else:
-        log.line(f"hyperpod-cdk: set-up failed at {run.failed.name}: {run.failed.detail}")
+        what = "set-up" if set_up else run.hook
+        log.line(f"hyperpod-cdk: {what} failed at {run.failed.name}: {run.failed.detail}")
 
 
 def _explain(result: StepResult, log: Log) -> None:

@@ -420,6 +420,21 @@ def test_warnings_are_explained_and_counted(tmp_path: Path) -> None:
     assert lines[-1] == "hyperpod-cdk: the node is set up, 1 warnings, 3.5 s"
 
 
+def test_what_runs_later_is_no_set_up(tmp_path: Path) -> None:
+    run, _ = report(tmp_path / "a", FAILED)
+    later = replace(run, hook="slurm_files")
+    root, output = bench(tmp_path / "b").context.root, io.StringIO()
+    summarize(later, Log(root, output))
+    write_result(later, root)
+    assert (
+        output.getvalue()
+        .splitlines()[-1]
+        .endswith("hyperpod-cdk: slurm_files failed at mount: mount ended with exit code 32")
+    )
+    assert root.read(RESULT_PATH) == ""
+    assert '"outcome": "failed"' in root.read("/opt/ml/config/hyperpod-cdk/slurm_files.json")
+
+
 def test_result_json_for_machines(tmp_path: Path) -> None:
     run, _ = report(tmp_path, FAILED)
     assert run.node is not None

@@ -25,7 +25,7 @@ def write_botocore_data(folder: Path) -> None:
 
 
 def write_cluster_model(folder: Path) -> None:
-    """Write a folder for ``AWS_DATA_PATH`` with the SageMaker API's model alone, for what calls others too."""
+    """Write a folder for ``AWS_DATA_PATH`` with the SageMaker API's model alone."""
     _write(folder / "sagemaker" / API_VERSION / "service-2.json", cluster_model())
 
 
