@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -70,7 +71,7 @@ def test_16_an_event_of_missing_capacity_is_told_once_and_word_for_word(
     service.clock.advance(1800)
     service.catch_up()
     made = service.clusters["ml"]
-    later = replace(made.events[0], time=service.clock.now())
+    later = replace(made.events[0], time=service.clock.now() + timedelta(seconds=1))
     made.events.extend(replace(later, event_id=f"late-{number}") for number in range(250))
     live = find(aws, "ml")
     assert live is not None
