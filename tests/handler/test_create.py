@@ -284,11 +284,13 @@ def test_one_that_is_taken_over_keeps_nothing_that_is_not_asked_for(
     stack: Stack, framework: Framework, service: HyperPodService, calls: Calls
 ) -> None:
     checked = regroup(REQUEST, "compute", OnStartDeepHealthChecks=["InstanceStress"], ThreadsPerCore=1)
-    assert stack.create({**checked, "NodeRecovery": "None"}).ok
+    assert stack.create({**checked, "NodeRecovery": "None", "Tags": [{"Key": "stage", "Value": "try"}]}).ok
     calls.clear()
     response = Stack(framework=framework).create(REQUEST)
     assert response.ok, response.reason
-    assert calls.mutating == ["UpdateCluster"]
+    assert calls.mutating == ["DeleteTags", "UpdateCluster"]
+    assert "stage" not in tags_of(service)
+    assert tags_of(service)["hyperpod-cdk:stack-id"] == STACK_ID
     assert "OnStartDeepHealthChecks" not in service.clusters["ml"].groups["compute"].spec
     assert service.clusters["ml"].settings["NodeRecovery"] == "Automatic"
 

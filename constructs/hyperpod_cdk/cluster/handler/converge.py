@@ -1,6 +1,7 @@
 """Sending an update: tags and the first call now, the rest noted on the cluster."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from .clients import Aws
@@ -34,7 +35,9 @@ def converge(
     if plan.refusals:
         raise RefusedError("\n".join(plan.refusals))
     log("update planned", cluster=desired.name, changes=plan.summary, steps=[step.key for step in plan.steps])
-    _send_tags(aws, live, desired=desired, old=old, tags=tags)
+    # of a cluster that is taken over nobody knows whose a tag is: it starts anew, with what is asked for
+    before = set(old.tags) if event.kind != "Create" else {key for key in tags if not key.startswith("aws:")}
+    _send_tags(aws, live, desired=desired, before=before, tags=tags)
     busy = live.status not in STABLE or live.is_losing_groups
     sent = bool(plan.steps) and not busy and send(aws, desired.name, plan.steps[0], patient=True)
     now = int(aws.now())
@@ -49,10 +52,12 @@ def converge(
     return {"PhysicalResourceId": desired.name, "Handover": handover}
 
 
-def _send_tags(aws: Aws, live: Live, *, desired: Desired, old: Desired, tags: Mapping[str, str]) -> None:
-    """Bring the user's tags in line; tags that others put on the cluster stay."""
+def _send_tags(
+    aws: Aws, live: Live, *, desired: Desired, before: AbstractSet[str], tags: Mapping[str, str]
+) -> None:
+    """Bring the user's tags in line; those that were not asked for before are others', and stay."""
     wrong = {key: value for key, value in desired.tags.items() if tags.get(key) != value}
-    gone = sorted((set(old.tags) - set(desired.tags) - OWN_TAGS) & set(tags))
+    gone = sorted((before - set(desired.tags) - OWN_TAGS) & set(tags))
     if wrong:
         patiently(aws, aws.sagemaker.add_tags, ResourceArn=live.arn, Tags=tag_list(wrong))
     if gone:
