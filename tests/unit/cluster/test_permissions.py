@@ -44,5 +44,7 @@ def test_the_handlers_policy_is_what_the_handler_calls() -> None:
         *permissions.READ_NODE_LOGS,
         *permissions.DELETE_NODE_LOGS,
         *permissions.FIND_INTERFACES,
+        "ec2:DescribeImages",
     }
+    assert "ec2:DescribeImages" in permissions.READ_IMAGES, "the rest of it is for the service"
     assert allowed == called()
