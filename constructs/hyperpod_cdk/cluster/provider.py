@@ -13,7 +13,6 @@ from aws_cdk import custom_resources as cr
 from constructs import Construct
 
 from hyperpod_cdk.access.keys import encrypted_log_group
-from hyperpod_cdk.service.permissions import WRITE_LOG_STREAMS
 from hyperpod_cdk.cluster import permissions
 from hyperpod_cdk.cluster.findings import (
     acknowledge_framework,
@@ -22,6 +21,7 @@ from hyperpod_cdk.cluster.findings import (
 )
 from hyperpod_cdk.cluster.handler_code import handler_code
 from hyperpod_cdk.cluster.handler_policy import allow, policies
+from hyperpod_cdk.service.permissions import WRITE_LOG_STREAMS
 
 # CloudFormation gives up on a custom resource after 3600 s (CFN aws-resource-cloudformation-customresource);
 # Lambda's own run time comes on top of the waiter's, so stay clear of it (field report 43).
