@@ -24,13 +24,13 @@ from hyperpod_node.root import Root
 
 SCRIPTS = Path(__file__).parents[2] / "lifecycle_scripts"
 NODE_TYPES = {"controller": "Controller", "login": "Login", "compute": "Compute"}
-LUSTRE = {
+LUSTRE: dict[str, Any] = {
     "file_system_type": "LUSTRE",
     "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
     "mount_name": "abcdefgh",
     "mount_path": "/fsx",
 }
-OPENZFS = {
+OPENZFS: dict[str, Any] = {
     "file_system_type": "OPENZFS",
     "dns_name": "fs-0fedcba9876543210.fsx.us-west-2.amazonaws.com",
     "mount_path": "/home",

@@ -19,7 +19,7 @@ def users(account: str) -> dict[str, Any]:
     return {"lifecycle.users": (User(name="ada", uid=2001, account=account),)}
 
 
-def group(name: str, gid: int) -> dict[str, Any]:
+def group(name: str, gid: Any) -> dict[str, Any]:
     return {GROUPS: (UserGroup(name=name, gid=gid),)}
 
 
