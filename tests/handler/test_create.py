@@ -280,6 +280,20 @@ def test_a_cluster_left_by_a_failed_delete_is_taken_over(
     assert service.clusters["ml"].groups["compute"].target == 3
 
 
+def test_44_one_that_can_not_be_brought_in_line_is_deleted_with_its_create(
+    stack: Stack, framework: Framework, service: HyperPodService
+) -> None:
+    """What fails in the first function has no physical id, and of that nothing is ever deleted."""
+    assert stack.create(REQUEST).ok
+    service.faults.add(AccessDenied(operation="UpdateCluster", times=100))
+    again = Stack(framework=framework)
+    response = again.create(regroup(REQUEST, "compute", InstanceCount=3))
+    assert not response.ok
+    assert (response.physical_id, "UpdateCluster" in response.reason) == ("ml", True)
+    assert again.last.ok
+    assert not service.clusters
+
+
 def test_one_that_is_taken_over_keeps_nothing_that_is_not_asked_for(
     stack: Stack, framework: Framework, service: HyperPodService, calls: Calls
 ) -> None:

@@ -147,8 +147,10 @@ def test_codes_are_explained_and_listed(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_ctrl_c_ends_it_at_once() -> None:
+    # whoever starts the tests in the background has them ignore the signal
     program = (
-        "import sys; sys.path.insert(0, 'constructs'); from hyperpod_cdk.cli import main; sys.exit(main())"
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "sys.path.insert(0, 'constructs'); from hyperpod_cdk.cli import main; sys.exit(main())"
     )
     with socket.create_server(("127.0.0.1", 0)) as silent:
         environment = {

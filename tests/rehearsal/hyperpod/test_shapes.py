@@ -12,6 +12,11 @@ from tests.rehearsal.hyperpod.samples import Account
 
 Request = dict[str, Any]
 Call = Callable[[str, Request], Request]
+PLAN = {
+    "TrainingPlanArn": "arn:aws:sagemaker:us-west-2:123456789012:training-plan/big",
+    "TrainingPlanName": "big",
+    "Status": "Active",
+}
 ROLLING = {
     "RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}},
     "WaitIntervalInSeconds": 0,
@@ -152,6 +157,8 @@ def test_answers_of_a_slurm_cluster(account: Account, service: HyperPodService, 
     service.settle()
     call("DeleteCluster", name)
     read_all(call, "ml")
+    service.training_plans["big"] = PLAN
+    call("DescribeTrainingPlan", {"TrainingPlanName": "big"})
     assert seen == set(OPERATIONS)
 
 

@@ -101,4 +101,8 @@ def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, An
         log("this request has made the cluster already", cluster=desired.name, status=live.status)
         return _made(desired, aws)
     log("cluster exists and is ours: taken over", cluster=desired.name, status=live.status)
-    return converge(aws, event, desired=desired, old=Desired(request={}), live=live, tags=tags)
+    try:
+        return converge(aws, event, desired=desired, old=Desired(request={}), live=live, tags=tags)
+    except AWS_ERRORS as error:
+        # some of it may be done; and of what fails here, the framework swallows the Delete that follows
+        return unsure(desired, error, aws)
