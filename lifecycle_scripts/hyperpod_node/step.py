@@ -11,7 +11,6 @@ from hyperpod_node.errors import NodeError
 
 # what a step may run on: the set-up of a node, a look at one that runs, a rewritten slurm.conf
 SET_UP, CHECK, SLURM_FILES = "set-up", "check", "slurm-files"
-OCCASIONS = (SET_UP, CHECK, SLURM_FILES)
 
 
 @dataclass(frozen=True, kw_only=True)

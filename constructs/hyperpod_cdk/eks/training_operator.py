@@ -16,8 +16,6 @@ ADD_ON = "amazon-sagemaker-hyperpod-training-operator"
 NAMESPACE = "aws-hyperpod"
 SERVICE_ACCOUNT = "hp-training-operator-controller-manager"
 MANAGED_POLICY = "AmazonSageMakerHyperPodTrainingOperatorAccess"
-CLUSTER_TAG = ("SageMaker", "true")
-"""Without it the managed policy lets the operator see no node of the cluster (field report 127)."""
 
 
 class TrainingOperator(Construct):
@@ -25,7 +23,8 @@ class TrainingOperator(Construct):
 
     The identity is associated before the add-on comes, and apart from it: some versions of the add-on refuse
     one of their own (field report 126). The operator's pods run on HyperPod nodes, so it waits for the
-    cluster.
+    cluster, which must carry the tag ``SageMaker=true``: without it the managed policy lets the operator see
+    no node (field report 127). Whoever makes the cluster gives it.
 
     Args:
         cluster_name: of the EKS cluster.

@@ -68,19 +68,9 @@ class AddOn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExistingEksCluster:
-    """A control plane that is there already; access, CNI and the HyperPod chart are its owner's."""
-
-    cluster_arn: str
-    """``arn:…:eks:…:cluster/<name>``; authentication mode API or API_AND_CONFIG_MAP."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class EksOrchestrator:
     """Amazon EKS runs the jobs. One EKS cluster carries one HyperPod cluster."""
 
-    existing: ExistingEksCluster | None = None
-    """Default: a control plane is made, and ``helm_chart`` is needed."""
     kubernetes_version: str = "1.33"
     """1.30 to 1.35; the training operator is documented up to 1.33."""
     public_access_cidrs: Sequence[str] = ()

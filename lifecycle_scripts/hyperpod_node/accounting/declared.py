@@ -11,8 +11,6 @@ from hyperpod_node.errors import NodeError
 from hyperpod_node.reading import Reader
 
 ROOT = "root"
-UNLISTED = ("keep", "close")
-ADMIN_LEVELS = ("None", "Operator", "Administrator")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,6 @@ from hyperpod_cdk.rehearsal.hosts.requirements import require
 from hyperpod_cdk.rehearsal.hosts.room import Room
 
 RESULT = "/opt/ml/config/hyperpod-cdk/result.json"
-LOG = "/var/log/provision/provisioning.log"
 AGENT = "/usr/local/lib/hyperpod-sandbox/agent.py"
 BUCKET = "sagemaker-lifecycle"
 PARALLEL = 64
