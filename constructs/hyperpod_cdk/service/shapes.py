@@ -13,11 +13,16 @@ from importlib.resources import files
 from typing import Any
 
 _VERSIONS = {"sagemaker": "2017-07-24", "fsx": "2018-03-01"}
+_SIGNS = r"!-/:-@\[-`{-~\u00a1-\u00bf\u00d7\u00f7\u2010-\u2027\u2030-\u2bff\u3001-\u303f"
 # Unicode classes that Python's re does not know; \w also takes "_", which every pattern with \p allows
 _CLASSES = {
     r"\p{L}": r"\w",
     r"\p{N}": r"\w",
     r"\p{Z}": " \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
+    # what is written with letters: the blocks of combining marks, of punctuation and of symbols
+    r"\p{M}": r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u1ab0-\u1aff\u20d0-\u20ff",
+    r"\p{S}": _SIGNS,
+    r"\p{P}": _SIGNS,
 }
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, LifecycleFailure, model
-from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS
+from hyperpod_cdk.rehearsal.hyperpod import GovernanceFails, HyperPodService, LifecycleFailure, model
+from hyperpod_cdk.rehearsal.hyperpod.governance import POLICY, QUOTA, Kind
+from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS, governance
 from tests.rehearsal.hyperpod.samples import Account
 
 Request = dict[str, Any]
@@ -41,7 +42,8 @@ def call(service: HyperPodService) -> Call:
 
     def checked(operation: str, request: Request) -> Request:
         answer = service.call(operation, request)
-        assert model.breaches(as_json(answer), model.operation(operation).output_shape) == []
+        shape = model.operation(operation).output_shape
+        assert answer == {} if shape is None else model.breaches(as_json(answer), shape) == []
         seen.add(operation)
         return answer
 
@@ -159,14 +161,43 @@ def test_answers_of_a_slurm_cluster(account: Account, service: HyperPodService, 
     read_all(call, "ml")
     service.training_plans["big"] = PLAN
     call("DescribeTrainingPlan", {"TrainingPlanName": "big"})
-    assert seen == set(OPERATIONS)
+    assert seen | set(governance.OPERATIONS) == set(OPERATIONS)
 
 
 def test_answers_of_an_eks_cluster(account: Account, service: HyperPodService, call: Call) -> None:
-    call("CreateCluster", eks_request(account))
+    arn = call("CreateCluster", eks_request(account))["ClusterArn"]
     service.settle()
     nodes = read_all(call, "k8s")
     assert {node["InstanceGroupName"] for node in nodes} == {"pool", "restricted"}
+    quota = {
+        "ComputeQuotaConfig": {
+            "ComputeQuotaResources": [{"InstanceType": "ml.p4d.24xlarge", "Count": 1}],
+            "ResourceSharingConfig": {"Strategy": "LendAndBorrow", "BorrowLimit": 100},
+        },
+        "ComputeQuotaTarget": {"TeamName": "a", "FairShareWeight": 10},
+        "Description": "a's",
+    }
+    classes = [{"Name": "inference", "Weight": 100}]
+    govern(call, service, QUOTA, {"ClusterArn": arn, **quota})
+    govern(call, service, POLICY, {"ClusterArn": arn, "SchedulerConfig": {"PriorityClasses": classes}})
+    assert set(governance.OPERATIONS) <= seen
+
+
+def govern(call: Call, service: HyperPodService, kind: Kind, request: Request) -> None:
+    """The life of a quota or policy, looked at after each step; it fails once."""
+    tags = [{"Key": "k", "Value": "v"}]
+    wanted = {
+        kind.id_member: call(f"Create{kind.word}", {"Name": "a", "Tags": tags, **request})[kind.id_member]
+    }
+    service.settle()
+    service.faults.add(GovernanceFails())
+    changes = {name: value for name, value in request.items() if name in kind.members}
+    call(f"Update{kind.word}", {**wanted, "TargetVersion": 1, **changes})
+    for _ in range(2):
+        call(f"Describe{kind.word}", wanted)
+        call(f"List{kind.word}s", {"ClusterArn": request["ClusterArn"], "MaxResults": 1})
+        service.settle()
+    call(f"Delete{kind.word}", wanted)
 
 
 def test_describes_every_member_that_it_was_given(account: Account, service: HyperPodService) -> None:

@@ -28,6 +28,8 @@ class Durations:
             (github.com/aws-cloudformation/cloudformation-coverage-roadmap issue 1327 reports that they do).
         reboot: a node, from the request until Running.
         root_volume: replacement of a node's root volume by a software update.
+        governance: a compute quota or cluster policy, from the accepted request to its end.
+        governance_forgotten: how long one that is deleted is still shown, as Deleted.
         retry: Continuous provisioning, from a failure to the next attempt.
         min_count_timeout: how long a group waits for MinInstanceCount: 3 hours
             (…/dg/sagemaker-hyperpod-scaling-slurm.html).
@@ -49,6 +51,8 @@ class Durations:
     interface_linger: float = 240
     reboot: float = 180
     root_volume: float = 300
+    governance: float = 30
+    governance_forgotten: float = 60
     retry: float = 300
     min_count_timeout: float = 3 * 3600
     ready_timeout: float = 3600

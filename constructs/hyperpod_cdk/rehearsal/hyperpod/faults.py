@@ -167,6 +167,26 @@ class LingeringInterfaces(Fault):
     times: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class GovernanceFails(Fault):
+    """An accepted request about a compute quota or cluster policy fails.
+
+    Args:
+        operation: name as in the API (``CreateComputeQuota``); ``*`` for every operation.
+        reason: goes into FailureReason.
+        rolled_back: False ends in a status such as CreateRollbackFailed.
+    """
+
+    operation: str = "*"
+    reason: str = "Could not reach the Kubernetes API."
+    rolled_back: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotYetListed(Fault):
+    """The newest compute quota or cluster policy is left out of a list."""
+
+
 _Kind = TypeVar("_Kind", bound=Fault)
 _Placed = TypeVar("_Placed", LifecycleFailure, InsufficientCapacity)
 
@@ -208,6 +228,18 @@ class Faults:
             and fault.answer_lost is answer_lost
         )
         return fault.answer() if fault else None
+
+    def strike_governance(self, operation: str) -> GovernanceFails | None:
+        """Take the fault that an accepted request about task governance fails of, if any.
+
+        Args:
+            operation: name as in the API.
+        """
+        return self._first(
+            fault
+            for fault in self.active()
+            if isinstance(fault, GovernanceFails) and fault.operation in ("*", operation)
+        )
 
     def strike_node(self, kind: type[_Placed], *, group: str, number: int) -> _Placed | None:
         """Take the fault of a kind that strikes a node, if any.

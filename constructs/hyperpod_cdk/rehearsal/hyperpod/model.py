@@ -11,7 +11,16 @@ from moto.core.utils import get_service_model
 
 from hyperpod_cdk.rehearsal.hyperpod.errors import SerializationError, ValidationError
 
-_UNICODE_CLASSES = {r"\p{L}": r"\w", r"\p{Z}": r"\s", r"\p{N}": r"\d"}
+_SIGNS = r"!-/:-@\[-`{-~\u00a1-\u00bf\u00d7\u00f7\u2010-\u2027\u2030-\u2bff\u3001-\u303f"
+_UNICODE_CLASSES = {
+    r"\p{L}": r"\w",
+    r"\p{Z}": r"\s",
+    r"\p{N}": r"\d",
+    # what is written with letters: the blocks of combining marks, of punctuation and of symbols
+    r"\p{M}": r"\u0300-\u036f\u0900-\u0903\u093a-\u094f\u1ab0-\u1aff\u20d0-\u20ff",
+    r"\p{S}": _SIGNS,
+    r"\p{P}": _SIGNS,
+}
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "structure": (dict,),
     "map": (dict,),

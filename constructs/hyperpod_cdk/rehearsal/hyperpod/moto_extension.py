@@ -29,7 +29,7 @@ _creation = Lock()
 
 
 class HyperPodResponse(SageMakerResponse):
-    """moto's SageMaker handler, with the operations of :data:`.OPERATIONS` and tags of clusters."""
+    """moto's SageMaker handler, with the operations of :data:`.OPERATIONS` and tags of what they make."""
 
     def parse_parameters(self, request: Request) -> None:
         """Leave the body of our operations as it came, since moto's parser forgives what AWS refuses."""
@@ -50,20 +50,20 @@ class HyperPodResponse(SageMakerResponse):
             return _error(error)
 
     def add_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
-        """AddTags: on a cluster here, on everything else in moto."""
-        return self.answer("AddTags", tags.add_tags) if self._is_about_cluster() else super().add_tags()
+        """AddTags: on what is ours here, on everything else in moto."""
+        return self.answer("AddTags", tags.add_tags) if self._is_ours() else super().add_tags()
 
     def list_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
-        """ListTags: of a cluster here, of everything else in moto."""
-        return self.answer("ListTags", tags.list_tags) if self._is_about_cluster() else super().list_tags()
+        """ListTags: of what is ours here, of everything else in moto."""
+        return self.answer("ListTags", tags.list_tags) if self._is_ours() else super().list_tags()
 
     def delete_tags(self) -> ActionResult | TYPE_RESPONSE:  # type: ignore[override]
-        """DeleteTags: on a cluster here, on everything else in moto."""
-        ours = self._is_about_cluster()
+        """DeleteTags: on what is ours here, on everything else in moto."""
+        ours = self._is_ours()
         return self.answer("DeleteTags", tags.delete_tags) if ours else super().delete_tags()
 
-    def _is_about_cluster(self) -> bool:
-        return tags.is_about_cluster(self._json_body())
+    def _is_ours(self) -> bool:
+        return tags.is_ours(self._json_body())
 
     def _json_body(self) -> Any:
         try:

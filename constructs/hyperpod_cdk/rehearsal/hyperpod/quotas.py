@@ -18,12 +18,15 @@ class Quotas:
         per_type: instance type (with ``ml.``) to its "for cluster usage" quota; a type that is
             not in the mapping is unlimited.
         ebs_gib_per_instance: L-E13DF72A, size of a secondary volume, 0 in a fresh account.
+        governance_versions: L-77076358 and L-D7137944, versions of a cluster policy or compute quota, 100 in
+            a fresh account.
     """
 
     instances_per_cluster: int | None = None
     total_instances: int | None = None
     per_type: Mapping[str, int] = field(default_factory=dict)
     ebs_gib_per_instance: int | None = None
+    governance_versions: int | None = None
 
     def check(
         self,

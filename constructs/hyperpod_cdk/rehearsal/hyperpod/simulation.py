@@ -1,12 +1,14 @@
 """What every part of the emulated service works with."""
 
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.rehearsal.hyperpod.clock import Clock, Timeline
 from hyperpod_cdk.rehearsal.hyperpod.durations import Durations
 from hyperpod_cdk.rehearsal.hyperpod.faults import Faults
+from hyperpod_cdk.rehearsal.hyperpod.governance import Governed
 from hyperpod_cdk.rehearsal.hyperpod.network import Network
 from hyperpod_cdk.rehearsal.hyperpod.node_setup import NodeSetupFunction, find_script
 from hyperpod_cdk.rehearsal.hyperpod.quotas import Quotas
@@ -34,6 +36,9 @@ class Simulation:
         image_release: newest release of the HyperPod image.
         check_references: False accepts roles, subnets and security groups that are not there.
         clusters: by name.
+        governed: compute quotas and cluster policies by their ids.
+        governance_readiness: says why the cluster can not carry out task governance, as while the add-on is
+            not there; empty when it can.
         training_plans: by name, as DescribeTrainingPlan shows them; none until some are put there.
     """
 
@@ -49,6 +54,8 @@ class Simulation:
         self.image_release = "1.0.0"
         self.check_references = True
         self.clusters: dict[str, Cluster] = {}
+        self.governed: dict[str, Governed] = {}
+        self.governance_readiness: Callable[[Cluster], str] = lambda _cluster: ""
         self.training_plans: dict[str, Spec] = {}
         self.network = Network(self.account)
         self.random = random.Random(f"{account_id}/{region}")

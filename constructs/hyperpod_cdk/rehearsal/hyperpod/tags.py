@@ -1,24 +1,25 @@
-"""Tags of clusters: the SageMaker operations, and moto's own view of them for other services."""
+"""Tags of clusters, quotas and policies: the SageMaker operations, and moto's own view for other services."""
 
 import re
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from hyperpod_cdk.rehearsal.hyperpod.errors import ValidationError
-from hyperpod_cdk.rehearsal.hyperpod.operations import lookup
+from hyperpod_cdk.rehearsal.hyperpod.governance import Governed
+from hyperpod_cdk.rehearsal.hyperpod.operations import governance, lookup
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, Spec
 
 MAXIMUM = 50
 """Tags of a resource: docs.aws.amazon.com/sagemaker/latest/APIReference/API_AddTags.html."""
 
-_CLUSTER_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]*:[^:]*:cluster/.+")
+_ARN = re.compile(r"arn:[^:]+:sagemaker:[^:]*:[^:]*:(cluster|compute-quota|cluster-scheduler-config)/.+")
 
 
-def is_about_cluster(body: Any) -> bool:
-    """Tell whether a tag request's ResourceArn is a cluster's."""
+def is_ours(body: Any) -> bool:
+    """Tell whether a tag request's ResourceArn is of a cluster, or of its task governance."""
     arn = body.get("ResourceArn") if isinstance(body, dict) else None
-    return isinstance(arn, str) and _CLUSTER_ARN.fullmatch(arn) is not None
+    return isinstance(arn, str) and _ARN.fullmatch(arn) is not None
 
 
 def add_tags(sim: Simulation, request: Spec) -> Spec:
@@ -29,27 +30,32 @@ def add_tags(sim: Simulation, request: Spec) -> Spec:
         request: a request that the API model allows.
 
     Raises:
-        ValidationError: the cluster would have too many tags.
-        NotFoundError: there is no such cluster.
+        ValidationError: the resource would have too many tags.
+        NotFoundError: there is no such resource.
     """
-    cluster = lookup.cluster(sim, request["ResourceArn"])
-    merged = {tag["Key"]: tag for tag in [*cluster.tags, *request["Tags"]]}
+    tagged = _tagged(sim, request)
+    merged = {tag["Key"]: tag for tag in [*tagged.tags, *request["Tags"]]}
     if len(merged) > MAXIMUM:
         raise ValidationError(f"A resource can have at most {MAXIMUM} tags, but would have {len(merged)}.")
-    cluster.tags = list(merged.values())
-    return {"Tags": cluster.tags}
+    tagged.tags = list(merged.values())
+    return {"Tags": tagged.tags}
 
 
 def list_tags(sim: Simulation, request: Spec) -> Spec:
-    """Answer ListTags; a cluster's tags fit on one page."""
-    return {"Tags": lookup.cluster(sim, request["ResourceArn"]).tags}
+    """Answer ListTags; a resource's tags fit on one page."""
+    return {"Tags": _tagged(sim, request).tags}
 
 
 def delete_tags(sim: Simulation, request: Spec) -> Spec:
     """Answer DeleteTags; a key that is not there is no error."""
-    cluster = lookup.cluster(sim, request["ResourceArn"])
-    cluster.tags = [tag for tag in cluster.tags if tag["Key"] not in request["TagKeys"]]
+    tagged = _tagged(sim, request)
+    tagged.tags = [tag for tag in tagged.tags if tag["Key"] not in request["TagKeys"]]
     return {}
+
+
+def _tagged(sim: Simulation, request: Spec) -> Cluster | Governed:
+    arn = request["ResourceArn"]
+    return lookup.cluster(sim, arn) if ":cluster/" in arn else governance.by_arn(sim, arn)
 
 
 class ClusterTable(MutableMapping[str, Any]):

@@ -8,6 +8,7 @@ from hyperpod_cdk.rehearsal.hyperpod.operations import (
     create,
     delete,
     events,
+    governance,
     plans,
     read,
     software,
@@ -35,6 +36,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "BatchDeleteClusterNodes": batch.delete_nodes,
         "BatchRebootClusterNodes": batch.reboot_nodes,
         "BatchReplaceClusterNodes": batch.replace_nodes,
+        **governance.OPERATIONS,
     }
 )
 """Every operation that the service answers, by its name in the API."""

@@ -3,7 +3,7 @@
 from hyperpod_cdk.rehearsal.hyperpod import nodes
 from hyperpod_cdk.rehearsal.hyperpod.errors import ConflictError
 from hyperpod_cdk.rehearsal.hyperpod.faults import DeleteConflict, DeleteFails
-from hyperpod_cdk.rehearsal.hyperpod.operations import lookup
+from hyperpod_cdk.rehearsal.hyperpod.operations import governance, lookup
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus, GroupStatus, Spec
 
@@ -36,6 +36,7 @@ def delete_cluster(sim: Simulation, request: Spec) -> Spec:
         fault = sim.faults.strike(DeleteFails)
         if fault is None:
             del sim.clusters[cluster.name]
+            governance.forget(sim, cluster)
         else:
             cluster.status = ClusterStatus.FAILED
             cluster.failure_message = fault.reason
