@@ -17,7 +17,7 @@ from hyperpod_node.catalogue import STEPS
 from hyperpod_node.reading import Reader
 from tests.lifecycle.helpers import SCRIPTS
 
-SHELL = sorted(SCRIPTS.glob("**/*.sh"))
+SHELL = sorted(SCRIPTS.glob("*.sh"))  # those of Amazon EKS: tests/lifecycle/eks
 PYTHON = sorted(SCRIPTS.glob("**/*.py"))
 
 

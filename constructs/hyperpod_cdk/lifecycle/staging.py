@@ -15,15 +15,16 @@ TEXT_SUFFIXES = frozenset(
 LEFT_OUT = frozenset(
     {"__pycache__", ".git", ".DS_Store", ".venv", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
 )
-LEFT_OUT_OF_SCRIPTS = frozenset({"tests", "README.md"})
-"""Beside the former, of the scripts of the library; a user's files are all taken."""
+LEFT_OUT_OF_SCRIPTS = frozenset({"tests", "README.md", "eks"})
+"""Beside the former, of the scripts of the library; a user's files are all taken. A cluster has those of its
+orchestrator alone."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def packaged_scripts() -> Path:
-    """The scripts of the library: in an installed package beside its modules, else in the repository.
+    """Slurm's scripts of the library: in an installed package beside its modules, else in the repository.
 
     Raises:
         FileNotFoundError: They are in neither place.
@@ -33,6 +34,15 @@ def packaged_scripts() -> Path:
         if place.is_dir():
             return place
     raise FileNotFoundError(f"no lifecycle_scripts in {' or '.join(str(place.parent) for place in places)}")
+
+
+def packaged_eks_scripts() -> Path:
+    """The scripts of the library for nodes of Amazon EKS.
+
+    Raises:
+        FileNotFoundError: As of `packaged_scripts`.
+    """
+    return packaged_scripts() / "eks"
 
 
 def read_tree(root: Path, *, left_out: frozenset[str] = LEFT_OUT) -> dict[str, bytes]:
