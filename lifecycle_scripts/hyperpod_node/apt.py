@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hyperpod_node.clock import wait_for
@@ -12,6 +12,8 @@ from hyperpod_node.errors import NodeError, NotYetError
 
 LOCK_WAIT_SECONDS = 300
 QUIET = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
+# what dpkg wants with a package that is there, and that it is there
+PLAIN, HELD = "ii", "hi"
 LOCKED = ("lock", "is another process using it")
 ADVICE = "see who holds the lock (`fuser -v /var/lib/dpkg/lock-frontend`), and run the script again"
 
@@ -21,24 +23,28 @@ def available(context: Context) -> bool:
     return all(context.commands.available(name) for name in ("apt-mark", "dpkg-query"))
 
 
-def installed(context: Context, patterns: Sequence[str]) -> list[str]:
-    """The installed packages whose names match one of the patterns (`*` and `?`), sorted."""
+def installed(context: Context, patterns: Sequence[str]) -> dict[str, bool]:
+    """The installed packages whose names match one of the patterns (`*` and `?`), sorted.
+
+    Returns:
+        By name, whether the package stays at its version.
+    """
     done = context.commands.run(
         "dpkg-query", "--show", "--showformat=${db:Status-Abbrev} ${Package}\\n", *patterns, accept=(0, 1)
     )
     rows = [line.split() for line in done.lines]
-    return sorted({row[-1] for row in rows if len(row) == 2 and row[0] in ("ii", "hi")})
+    found = {row[1]: row[0] == HELD for row in rows if len(row) == 2 and row[0] in (PLAIN, HELD)}
+    return dict(sorted(found.items()))
 
 
-def held(context: Context) -> set[str]:
-    """The packages that stay at their version."""
-    return set(context.commands.run("apt-mark", "showhold").lines)
+def hold(context: Context, packages: Mapping[str, bool]) -> list[str]:
+    """Keep packages at their version, and return those that were not held before.
 
-
-def hold(context: Context, packages: Sequence[str]) -> list[str]:
-    """Keep packages at their version, and return those that were not held before."""
-    kept = held(context)
-    missing = [package for package in packages if package not in kept]
+    Args:
+        context: the node.
+        packages: as :func:`installed` gives them.
+    """
+    missing = [name for name, is_held in packages.items() if not is_held]
     if missing:
         _with_lock(context, "apt-mark", "hold", *missing)
     return missing
@@ -71,7 +77,8 @@ def _with_lock(context: Context, *arguments: str) -> Completed:
 
 def install(context: Context, packages: Sequence[str]) -> list[str]:
     """Install packages of the distribution that are missing, and return those; its own signatures count."""
-    missing = [name for name in packages if not installed(context, [name])]
+    present = installed(context, packages)
+    missing = [name for name in packages if name not in present]
     if missing:
         wait = f"DPkg::Lock::Timeout={LOCK_WAIT_SECONDS}"
         # short, since a network without a way out does not answer at all, and slurmd waits meanwhile

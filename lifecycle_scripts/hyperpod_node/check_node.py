@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from hyperpod_node import config, facts
@@ -24,7 +25,8 @@ from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.log import Log
 from hyperpod_node.root import Root
 from hyperpod_node.runner import run_step
-from hyperpod_node.step import StepResult, not_for
+from hyperpod_node.side_by_side import side_by_side
+from hyperpod_node.step import Step, StepResult, not_for
 
 GOOD, UNFIT, UNKNOWN, DOUBTFUL = 0, 1, 2, 3
 LIMIT_SECONDS = 300.0
@@ -61,16 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def check(context: Context, *, leave_out: Sequence[str] = ()) -> list[StepResult]:
     """Every check that belongs to this node, whatever the others find."""
-    found = []
-    for step in CHECKS:
-        if step.name in leave_out:
-            continue
-        reason = not_for(step, context)
-        if reason:
-            found.append(StepResult(name=step.name, outcome="skipped", detail=reason))
-        else:
-            found.append(run_step(step, context))
-    return found
+    chosen = [step for step in CHECKS if step.name not in leave_out]
+    # none changes anything, and most of them wait for others to answer
+    return side_by_side([partial(_look, step, context) for step in chosen])
+
+
+def _look(step: Step, context: Context) -> StepResult:
+    reason = not_for(step, context)
+    if reason:
+        return StepResult(name=step.name, outcome="skipped", detail=reason)
+    return run_step(step, context)
 
 
 def at_the_end(context: Context) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_node.accounting.batches import LONGEST, Batch, batches
 from hyperpod_node.accounting.declared import Declared, parse
 from hyperpod_node.accounting.options import ASSOCIATION, QOS, complete, read
 from hyperpod_node.accounting.plan import Change, plan
@@ -37,6 +38,10 @@ def commands(changes: list[Change]) -> list[str]:
     return [" ".join(command) for change in changes for command in change.commands]
 
 
+def batched(changes: list[Change]) -> list[Batch]:
+    return list(batches([command for change in changes for command in change.commands]))
+
+
 def lines(changes: list[Change]) -> list[str]:
     return [change.line for change in changes]
 
@@ -57,15 +62,59 @@ def test_new_things_come_in_an_order_that_works() -> None:
         users=[{"name": "ada", "default_account": "vision"}],
     )
     assert commands(plan(wanted, records(), CLUSTER)) == [
-        "add qos name=high description=high",
-        "add qos name=low description=low",
+        "add qos name=high",
+        "add qos name=low",
         "modify qos where name=high set Preempt=low",
-        "add account name=lab cluster=hyperpod parent=root description=lab organization=root",
-        "add account name=vision cluster=hyperpod parent=lab description=vision organization=lab",
+        "add account name=lab cluster=hyperpod parent=root organization=root",
+        "add account name=vision cluster=hyperpod parent=lab organization=lab",
         # sacctmgr makes a user's first account the default
         "add user name=ada account=vision cluster=hyperpod",
         "add user name=ada account=lab cluster=hyperpod",
     ]
+
+
+def test_a_hundred_users_of_two_accounts_are_three_commands() -> None:
+    names = [f"user{number:03}" for number in range(100)]
+    wanted = declared(
+        accounts=[{"name": "text"}, {"name": "vision"}],
+        associations=[
+            {"user": name, "account": account, "options": {"MaxJobs": 2} if account == "vision" else {}}
+            for name in names
+            for account in ("text", "vision")
+        ],
+        users=[{"name": name, "default_account": "vision" if name < "user050" else "text"} for name in names],
+    )
+    changes = plan(wanted, records(), CLUSTER)
+    assert len(lines(changes)) == 2 + 200 + 100
+    first, second = ",".join(names[50:]), ",".join(names[:50])
+    assert [" ".join(batch.together) for batch in batched(changes)] == [
+        "add account name=text,vision cluster=hyperpod parent=root organization=root",
+        # each one's default first, and then the other
+        f"add user name={first} account=text cluster=hyperpod",
+        f"add user name={second} account=vision cluster=hyperpod",
+        f"add user name={second} account=text cluster=hyperpod",
+        f"add user name={first} account=vision cluster=hyperpod",
+        f"modify user where name={','.join(names)} account=vision cluster=hyperpod partition= set MaxJobs=2",
+    ]
+
+
+def test_what_is_not_the_same_stays_apart_and_in_its_order() -> None:
+    wanted = declared(
+        accounts=[
+            {"name": "lab", "options": {"MaxJobs": 1}},
+            {"name": "all", "options": {"MaxJobs": 2}},
+            {"name": "old", "options": {"MaxJobs": 1}},
+        ]
+    )
+    have = records(accounts={"root": ROOT} | {name: account(name=name) for name in ("lab", "all", "old")})
+    changes = plan(wanted, have, CLUSTER)
+    assert [" ".join(batch.together) for batch in batched(changes)] == commands(changes)
+
+
+def test_no_command_gets_longer_than_a_command_line_holds() -> None:
+    singles = [("add", "user", f"name=u{number}", "account=lab") for number in range(LONGEST + 1)]
+    first, second = batches(singles)
+    assert (len(first.singles), second.together) == (LONGEST, singles[-1])
 
 
 def test_what_is_as_declared_is_left_alone() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hyperpod_node.accounting import declared
+from hyperpod_node.accounting.options import ASSOCIATION
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.reading import Reader
 from hyperpod_node.steps import accounting, accounts
@@ -21,6 +22,14 @@ SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
 PASSWORD = "a-Long_password.1"
 CONF = "/opt/slurm/etc/slurmdbd.conf"
 HEAD = "ClusterName=hyperpod\nSlurmctldHost=ip-10-1-0-4(10.1.0.4)\nGresTypes=gpu\n"
+
+
+# a cluster without anything: sacctmgr's answers, whose columns are those of the options
+ASSOCIATIONS = "sacctmgr --noheader --parsable2 show assoc"
+EMPTY_DATABASE: dict[str, Answer] = {
+    ASSOCIATIONS: (0, "root" + "|" * (len(ASSOCIATION) + 3)),
+    "sacctmgr --noheader --parsable2 show": (0, ""),
+}
 
 
 def controller(
@@ -203,7 +212,7 @@ def test_purging_changes_its_own_lines_alone(tmp_path: Path) -> None:
 def test_limits_wait_until_slurmctld_has_named_what_they_are_on(tmp_path: Path) -> None:
     limited: dict[str, Any] = {"accounts": [{"name": "lab", "options": {"GrpTRES": {"gres/gpu": 4}}}]}
     answers: dict[str, Answer] = {
-        "sacctmgr --noheader --parsable2 show cluster": (0, "hyperpod"),
+        **EMPTY_DATABASE,
         "sacctmgr --noheader --parsable2 show tres": (0, "cpu|\nmem|"),
     }
     this = controller(tmp_path, answers=answers, **limited)
@@ -211,3 +220,52 @@ def test_limits_wait_until_slurmctld_has_named_what_they_are_on(tmp_path: Path) 
         accounts.reconcile_accounts(this.context)
     assert "AccountingStorageTRES" in error.value.advice
     assert not [call for call in this.calls if "add account" in call]
+
+
+LAB: dict[str, Any] = {"accounts": [{"name": "lab"}]}
+
+
+def test_a_cluster_that_slurmdbd_does_not_know_yet_is_waited_for(tmp_path: Path) -> None:
+    looks: list[int] = []
+
+    def associations(_arguments: tuple[str, ...]) -> tuple[int, str]:
+        looks.append(1)
+        answers: list[Any] = [
+            (1, "sacctmgr: error: slurm_persist_conn_open: failed"),
+            (0, ""),
+            EMPTY_DATABASE[ASSOCIATIONS],
+        ]
+        found: tuple[int, str] = answers[min(len(looks), len(answers)) - 1]
+        return found
+
+    answers: dict[str, Answer] = {**EMPTY_DATABASE, ASSOCIATIONS: associations}
+    this = controller(tmp_path, answers=answers, **LAB)
+    with pytest.raises(NodeError, match="1 differences stay"):
+        accounts.reconcile_accounts(this.context)
+    assert "slurm_persist_conn_open: failed" in this.log
+    assert "it is not recorded yet" in this.log
+    assert "sacctmgr --immediate add account name=lab cluster=hyperpod parent=root organization=root" in (
+        this.calls
+    )
+
+
+def test_what_sacctmgr_prints_and_nobody_understands_is_told_at_once(tmp_path: Path) -> None:
+    answers: dict[str, Answer] = {"sacctmgr --noheader --parsable2 show": (0, "a|b")}
+    this = controller(tmp_path, answers=answers, **LAB)
+    with pytest.raises(NodeError, match="printed 2 columns"):
+        accounts.reconcile_accounts(this.context)
+    assert this.bench.clock.time == 0
+
+
+def test_a_user_whom_slurm_refuses_spoils_it_for_nobody_else(tmp_path: Path) -> None:
+    def add(arguments: tuple[str, ...]) -> tuple[int, str]:
+        return (1, " error: no such user") if "bad" in " ".join(arguments) else (0, "")
+
+    associations = [{"user": user, "account": "lab"} for user in ("ada", "bad", "cleo")]
+    answers: dict[str, Answer] = {**EMPTY_DATABASE, "sacctmgr --immediate add user": add}
+    this = controller(tmp_path, answers=answers, **LAB, associations=associations)
+    with pytest.raises(NodeError, match="no such user") as error:
+        accounts.reconcile_accounts(this.context)
+    assert "name=bad" in error.value.command
+    added = [call for call in this.calls if "add user" in call]
+    assert [call.partition("name=")[2].split()[0] for call in added] == ["ada,bad,cleo", "ada", "bad", "cleo"]

@@ -30,7 +30,7 @@ def test_112_accounting_is_there_before_the_first_slurmctld(tmp_path: Path) -> N
     start_all(node)
     calls = [" ".join(call) for call in node.machine.calls()]
     order = [
-        "systemctl enable --now mariadb",
+        "systemctl enable --no-reload --now mariadb",
         "mariadb --batch",
         "systemctl restart slurmdbd",
         "sacctmgr --immediate add cluster ml-training-cluster",

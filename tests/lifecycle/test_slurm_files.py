@@ -274,7 +274,7 @@ def test_units_are_written_and_started_once(tmp_path: Path) -> None:
         slurm_watch.watch_files(node.context)
     assert len(node.calls("systemctl", "daemon-reload")) == 1
     assert node.calls("systemctl", "enable") == [
-        ["systemctl", "enable", "--now", f"{slurm_watch.FILES}.path"]
+        ["systemctl", "enable", "--no-reload", "--now", f"{slurm_watch.FILES}.path"]
     ]
     login = bench(tmp_path / "login", group="login")
     assert slurm_watch.refresh_login(login.context) == "hyperpod-cdk-slurm-login.timer is on"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hyperpod_node import config, slurm
 from hyperpod_node.accounting.reconcile import look, reconcile
+from hyperpod_node.accounting.records import read_records
 from hyperpod_node.clock import Clock, Deadline
 from hyperpod_node.commands import Commands, command_environment
 from hyperpod_node.errors import NodeError
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = Path(given.config).read_text(encoding="utf-8")
         declared = config.parse(Reader.parse(text, given.config)).accounting
         cluster = slurm.settings(root).get("clustername", "").lower()
-        found = look(commands, declared, cluster)
+        records = read_records(commands, cluster)
+        found = look(commands, declared, cluster, records)
     except (NodeError, OSError) as error:
         return _failed(error, 2)
     if given.what == "plan":
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(found.summary)
         return 3 if found.changed else 0
     try:
-        print(reconcile(commands, declared, cluster, say=print).summary)
+        print(reconcile(commands, declared, cluster, say=print, records=records).summary)
     except NodeError as error:
         return _failed(error, 1)
     return 0

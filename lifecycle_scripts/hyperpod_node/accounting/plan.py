@@ -56,8 +56,8 @@ def _new_qos(declared: Sequence[Qos], records: Records) -> Iterator[Change]:
     # all of them before any is changed, since one may name another that it preempts
     for qos in declared:
         if qos.name not in records.qos:
-            command = ("add", "qos", f"name={qos.name}", f"description={qos.description}")
-            yield Change(line=f"+ qos {qos.name}", commands=(command,))
+            about = () if qos.description == qos.name else (f"description={qos.description}",)
+            yield Change(line=f"+ qos {qos.name}", commands=(("add", "qos", f"name={qos.name}", *about),))
 
 
 def _qos(declared: Sequence[Qos], records: Records) -> Iterator[Change]:
@@ -74,17 +74,27 @@ def _qos(declared: Sequence[Qos], records: Records) -> Iterator[Change]:
 
 
 def _accounts(declared: Sequence[Account], records: Records, cluster: str) -> Iterator[Change]:
+    # new ones first, so that those of one parent are one command
     for account in declared:
-        where = (f"name={account.name}", f"cluster={cluster}")
-        old = records.accounts.get(account.name)
-        if old is None:
+        if account.name not in records.accounts:
             about = {"parent": account.parent, **_about(account, _NEW_ACCOUNT)}
-            command = ("add", "account", *where, *(f"{name}={text}" for name, text in about.items()))
+            # sacctmgr describes what is new by its name unless told
+            if about["description"] == account.name:
+                del about["description"]
+            texts = (f"{name}={text}" for name, text in about.items())
+            command = ("add", "account", *_account_where(account.name, cluster), *texts)
             yield Change(line=f"+ account {account.name} below {account.parent}", commands=(command,))
-            old = _NEW_ACCOUNT
-        else:
+    for account in declared:
+        where = _account_where(account.name, cluster)
+        old = records.accounts.get(account.name)
+        if old is not None:
             yield from _moved(account, old, where)
-        yield from _values(f"account {account.name}", "account", where, old.values, account.values)
+        values = (old or _NEW_ACCOUNT).values
+        yield from _values(f"account {account.name}", "account", where, values, account.values)
+
+
+def _account_where(name: str, cluster: str) -> tuple[str, str]:
+    return f"name={name}", f"cluster={cluster}"
 
 
 def _about(account: Account, old: AccountRecord) -> dict[str, str]:
@@ -108,23 +118,29 @@ def _moved(account: Account, old: AccountRecord, where: Sequence[str]) -> Iterat
 
 
 def _associations(declared: Declared, records: Records, cluster: str) -> Iterator[Change]:
-    known = set(records.users)
     defaults = {user.name: user.default_account for user in declared.users}
-    for one in sorted(declared.associations, key=lambda one: _default_first(one, defaults)):
+    new = [one for one in declared.associations if one.key not in records.associations]
+    # The first account of a user becomes the default, which is why it comes first; and users of one account
+    # stand together, so that they are one command.
+    firsts: dict[str, Association] = {}
+    for one in sorted(new, key=lambda one: _default_first(one, defaults)):
+        firsts.setdefault(one.user, one)
+    for one in sorted(new, key=lambda one: (one is not firsts[one.user], *_by_account(one))):
+        partition = (f"partition={one.partition}",) if one.partition else ()
+        named = (f"name={one.user}", f"account={one.account}", f"cluster={cluster}", *partition)
+        yield Change(line=f"+ user {_name(one)}", commands=(("add", "user", *named),))
+    for one in sorted(declared.associations, key=_by_account):
+        old = records.associations.get(one.key, _NEW_ACCOUNT.values)
         where = _association_where(one.key, cluster)
-        old = records.associations.get(one.key)
-        if old is None:
-            partition = (f"partition={one.partition}",) if one.partition else ()
-            # the first account of a user becomes the default, which is why it comes first
-            named = (f"name={one.user}", f"account={one.account}", f"cluster={cluster}", *partition)
-            yield Change(line=f"+ user {_name(one)}", commands=(("add", "user", *named),))
-            known.add(one.user)
-            old = _NEW_ACCOUNT.values
         yield from _values(f"user {_name(one)}", "user", where, old, one.values)
 
 
-def _default_first(one: Association, defaults: Mapping[str, str]) -> tuple[str, bool, str, str]:
-    return one.user, one.account != defaults.get(one.user), one.account, one.partition
+def _default_first(one: Association, defaults: Mapping[str, str]) -> tuple[bool, str, str]:
+    return one.account != defaults.get(one.user), one.account, one.partition
+
+
+def _by_account(one: Association) -> tuple[str, str, str]:
+    return one.account, one.partition, one.user
 
 
 def _name(one: Association) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hyperpod_node.accounting.batches import Batch, batches
 from hyperpod_node.accounting.declared import Declared
 from hyperpod_node.accounting.plan import Change, Command, plan
-from hyperpod_node.accounting.records import read_records
+from hyperpod_node.accounting.records import Records, read_records
 from hyperpod_node.commands import Commands
 from hyperpod_node.errors import NodeError
 
@@ -38,9 +39,18 @@ class Reconciliation:
         return f"{len(self.changed)} differences{aside}"
 
 
-def look(commands: Commands, declared: Declared, cluster: str) -> Reconciliation:
-    """What differs; nothing is changed."""
-    found = plan(declared, read_records(commands, cluster), cluster)
+def look(
+    commands: Commands, declared: Declared, cluster: str, records: Records | None = None
+) -> Reconciliation:
+    """What differs; nothing is changed.
+
+    Args:
+        commands: starts sacctmgr.
+        declared: how it shall be.
+        cluster: its name in Slurm.
+        records: how it is; read now unless given.
+    """
+    found = plan(declared, records or read_records(commands, cluster), cluster)
     return Reconciliation(
         changed=tuple(change for change in found if change.commands),
         left=tuple(change for change in found if not change.commands),
@@ -48,7 +58,12 @@ def look(commands: Commands, declared: Declared, cluster: str) -> Reconciliation
 
 
 def reconcile(
-    commands: Commands, declared: Declared, cluster: str, *, say: Callable[[str], None]
+    commands: Commands,
+    declared: Declared,
+    cluster: str,
+    *,
+    say: Callable[[str], None],
+    records: Records | None = None,
 ) -> Reconciliation:
     """Show what differs, put it right, and look whether it is.
 
@@ -57,16 +72,16 @@ def reconcile(
         declared: how it shall be.
         cluster: its name in Slurm.
         say: told every difference.
+        records: how it is; read now unless given.
 
     Raises:
         NodeError: something could not be put right.
     """
-    found = look(commands, declared, cluster)
+    found = look(commands, declared, cluster, records)
     for change in (*found.changed, *found.left):
         say(change.line)
-    for change in found.changed:
-        for command in change.commands:
-            _apply(commands, command)
+    for batch in batches([command for change in found.changed for command in change.commands]):
+        _apply(commands, batch)
     remaining = look(commands, declared, cluster).changed if found.changed else ()
     if remaining:
         # sacctmgr may refuse something and still end with exit code 0
@@ -77,7 +92,28 @@ def reconcile(
     return found
 
 
-def _apply(commands: Commands, command: Command) -> None:
+def _apply(commands: Commands, batch: Batch) -> None:
+    try:
+        _run(commands, batch.together)
+    except NodeError:
+        if len(batch.singles) == 1:
+            raise
+        # one name spoils it for all: the others get theirs, and the error is of that one
+        _run_each(commands, batch.singles)
+
+
+def _run_each(commands: Commands, singles: Sequence[Command]) -> None:
+    errors = []
+    for command in singles:
+        try:
+            _run(commands, command)
+        except NodeError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
+
+
+def _run(commands: Commands, command: Command) -> None:
     done = commands.run("sacctmgr", "--immediate", *command, accept=(0, 1))
     if done.exit_code and not any(text in done.text for text in ALREADY):
         raise done.error(advice=ADVICE)

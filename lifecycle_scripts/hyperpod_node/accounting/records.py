@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from hyperpod_node.accounting.declared import ROOT
 from hyperpod_node.accounting.options import ASSOCIATION, QOS, SHOWN, Kind, Values, read
 from hyperpod_node.commands import Commands
 from hyperpod_node.errors import NodeError
+from hyperpod_node.side_by_side import side_by_side
 
 ASSOCIATION_COLUMNS = ("Account", "User", "Partition", "ParentName")
 QOS_COLUMNS = ("Name", "Description")
@@ -41,19 +44,30 @@ class Records:
     associations: Mapping[tuple[str, str, str], Values] = field(default_factory=dict)
     users: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
+    @property
+    def registered(self) -> bool:
+        """Whether the database knows the cluster: each has an account `root` from its first moment."""
+        return ROOT in self.accounts
+
 
 def read_records(commands: Commands, cluster: str) -> Records:
     """Ask sacctmgr for all of it.
+
+    All at once, since each answer takes 0.18 s, in which hardly anybody works (measured).
 
     Raises:
         NodeError: slurmdbd does not answer, or prints something that is not understood.
     """
     of_cluster = f"cluster={cluster}"
     # wopl: only what is set here, without what the parents' limits make of it
-    associations = _show(commands, ("assoc", "wopl", of_cluster), ASSOCIATION_COLUMNS, ASSOCIATION)
-    qos = _show(commands, ("qos",), QOS_COLUMNS, QOS)
-    accounts = _show(commands, ("account",), ACCOUNT_COLUMNS, {})
-    users = _show(commands, ("user",), USER_COLUMNS, {})
+    associations, qos, accounts, users = side_by_side(
+        [
+            partial(_show, commands, ("assoc", "wopl", of_cluster), ASSOCIATION_COLUMNS, ASSOCIATION),
+            partial(_show, commands, ("qos",), QOS_COLUMNS, QOS),
+            partial(_show, commands, ("account",), ACCOUNT_COLUMNS, {}),
+            partial(_show, commands, ("user",), USER_COLUMNS, {}),
+        ]
+    )
     about = {row["Account"]: row for row in accounts}
     return Records(
         qos={row["Name"]: (row["Description"], read(QOS, row)) for row in qos},

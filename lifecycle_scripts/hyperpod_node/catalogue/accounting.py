@@ -35,8 +35,9 @@ AFTER_START = (
         run=accounts.reconcile_accounts,
         idle=accounts.nothing_declared,
         node_types=CONTROLLER,
-        needs=("before",),
-        after=("accounting", "slurmctld", "purge"),
+        # slurmdbd is enough: what slurmctld alone can tell it, the step waits for itself
+        needs=("before", "accounting"),
+        after=("purge",),
         required=False,
         time_limit_seconds=600,
         attempts=2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from hyperpod_node import apt, disks, live_mounts
+from hyperpod_node import apt, disks, live_mounts, units
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
 from hyperpod_node.metrics import efa
@@ -50,18 +50,14 @@ def packages(context: Context) -> str:
     """Whether kernel and Lustre client stay as they are."""
     if not apt.available(context):
         raise StepSkippedError("no apt on this node")
-    held = apt.held(context)
-    free = [name for name in apt.installed(context, HELD) if name not in held]
+    found = apt.installed(context, HELD)
+    free = [name for name, is_held in found.items() if not is_held]
     if free:
         raise NodeError(f"not held: {', '.join(free)}", advice="run `apt-mark hold` on them")
-    active = [
-        unit
-        for unit in UPGRADERS
-        if context.commands.run("systemctl", "is-active", "--quiet", unit, accept=(0, 3, 4)).exit_code == 0
-    ]
+    active = units.active_ones(context, UPGRADERS)
     if active:
         raise NodeError(f"upgrades run by themselves: {', '.join(active)}", advice="mask these units")
-    return f"{len(held)} held"
+    return f"{len(found)} held"
 
 
 def root_disk(context: Context) -> str:

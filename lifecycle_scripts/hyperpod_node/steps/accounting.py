@@ -43,7 +43,7 @@ def set_up_accounting(context: Context) -> str:
     changed = _write_slurmdbd_conf(context, storage)
     _write_accounting_conf(context)
     if context.root.write(DROP_IN, AGAIN):
-        context.commands.run("systemctl", "daemon-reload")
+        units.read_again(context, {"slurmdbd": DROP_IN})
     units.enable(context, "slurmdbd")
     context.commands.run("systemctl", "restart" if changed else "start", "slurmdbd", advice=DAEMON_ADVICE)
     name = record_cluster(context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hyperpod_node import slurm
 from hyperpod_node.accounting.declared import Account, Association, Declared, Qos
 from hyperpod_node.accounting.reconcile import reconcile
+from hyperpod_node.accounting.records import Records, read_records
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
@@ -27,13 +28,14 @@ def reconcile_accounts(context: Context) -> str:
     if not cluster:
         raise NodeError(f"{slurm.CONF} has no ClusterName", advice=ADVICE)
     declared = context.config.accounting
-    wait_for(
+    records = wait_for(
         lambda: _registered(context, cluster),
         what=f"cluster {cluster} in the accounting database",
         deadline=context.deadline,
         say=context.say,
         limit_seconds=DATABASE_LIMIT_SECONDS,
         advice=ADVICE,
+        longest_pause_seconds=1.0,
     )
     wait_for(
         lambda: _tres_known(context, tres_of(declared)),
@@ -42,8 +44,9 @@ def reconcile_accounts(context: Context) -> str:
         say=context.say,
         limit_seconds=TRES_LIMIT_SECONDS,
         advice="AccountingStorageTRES in slurm.conf has to name them: slurmctld then adds them",
+        longest_pause_seconds=1.0,
     )
-    return reconcile(context.commands, declared, cluster, say=context.say).summary
+    return reconcile(context.commands, declared, cluster, say=context.say, records=records).summary
 
 
 def tres_of(declared: Declared) -> frozenset[str]:
@@ -82,11 +85,17 @@ def nothing_to_purge(context: Context) -> str:
     return "" if context.config.accounting.purge else "everything is kept"
 
 
-def _registered(context: Context, cluster: str) -> None:
-    command = ("sacctmgr", "--noheader", "--parsable2", "show", "cluster", "format=cluster")
-    done = context.commands.run(*command, accept=(0, 1))
-    if done.exit_code or cluster not in [line.lower() for line in done.lines]:
-        raise NotYetError(done.lines[-1] if done.exit_code and done.lines else "it is not recorded yet")
+def _registered(context: Context, cluster: str) -> Records:
+    try:
+        records = read_records(context.commands, cluster)
+    except NodeError as error:
+        if not error.command:
+            # it answers, but with what is not understood: that does not get better
+            raise
+        raise NotYetError(error.last_lines[-1] if error.last_lines else error.message) from error
+    if not records.registered:
+        raise NotYetError("it is not recorded yet")
+    return records
 
 
 def _tres_known(context: Context, names: frozenset[str]) -> None:

@@ -52,7 +52,7 @@ def single_head(context: Context) -> str:
 def start_controller(context: Context) -> str:
     """Start slurmctld, never restart it, and wait until it answers."""
     if context.root.write(DROP_IN, RESTART):
-        context.commands.run("systemctl", "daemon-reload")
+        units.read_again(context, {"slurmctld": DROP_IN})
     units.disable(context, "slurmd")
     units.enable(context, "slurmctld")
     if not units.is_active(context, "slurmctld"):

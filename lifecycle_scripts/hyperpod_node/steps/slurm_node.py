@@ -68,7 +68,7 @@ def _configure(context: Context, *, restart: bool) -> str:
         text = f"[Unit]\nStartLimitIntervalSec=0\n\n{text}{RESTART}"
     changed = context.root.write(DROP_IN, text)
     if changed:
-        context.commands.run("systemctl", "daemon-reload")
+        units.read_again(context, {"slurmd": DROP_IN})
     units.disable(context, "slurmctld")
     units.enable(context, "slurmd")
     _wait_for_controller(context, heads)

@@ -69,6 +69,6 @@ def refresh_login(context: Context) -> str:
 def _have(context: Context, files: Mapping[str, str], started: str) -> str:
     changed = [name for name, text in files.items() if context.root.write(f"{UNITS}/{name}", text)]
     if changed:
-        context.commands.run("systemctl", "daemon-reload")
+        units.read_again(context, {name: f"{UNITS}/{name}" for name in files})
     units.enable(context, started, start=True)
     return f"{started} is on"

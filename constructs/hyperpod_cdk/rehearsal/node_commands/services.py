@@ -22,7 +22,12 @@ def systemctl(machine: Machine, call: Call) -> Answer:
     verb, *rest = [argument for argument in call.arguments if argument != "--no-block"]
     units = [argument.removesuffix(".service") for argument in rest if not argument.startswith("-")]
     if verb == "is-active":
-        return (0 if all(is_active(machine, unit) for unit in units) else 3), ""
+        states = [is_active(machine, unit) for unit in units]
+        words = "" if "--quiet" in rest else "\n".join("active" if state else "inactive" for state in states)
+        return (0 if all(states) else 3), words
+    if verb == "show":
+        # as of a systemd that has read nothing since
+        return 0, "\n\n".join("NeedDaemonReload=yes" for _ in units)
     state = units_of(machine)
     for unit in units:
         entry = state.setdefault(unit, {})

@@ -54,6 +54,9 @@ LimitNOFILE=20000
 WantedBy=multi-user.target
 UNIT
 
+# the service's Slurm comes with units alone; Debian's scripts would have systemctl run update-rc.d as well
+rm -f "$root"/etc/init.d/slurm*
+
 off() { chroot "$root" systemctl disable -q "$1" 2>/dev/null || true; }
 for name in mariadb slurmd slurmctld slurmdbd nfs-ganesha rpcbind cron autofs; do off "$name"; done
 # what needs a kernel of its own, a console or the Internet
