@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hyperpod_cdk.lifecycle.bucket import ExistingLifecycleBucket, ILifecycleBucket, LifecycleBucket
     from hyperpod_cdk.lifecycle.bundle import LifecycleBundle
+    from hyperpod_cdk.lifecycle.eks_scripts import EksLifecycleScripts
     from hyperpod_cdk.lifecycle.scripts import LifecycleScripts
 
 __all__ = [
+    "EksLifecycleScripts",
     "ExistingLifecycleBucket",
     "ILifecycleBucket",
     "LifecycleBucket",
@@ -17,6 +19,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "EksLifecycleScripts": "eks_scripts",
     "ExistingLifecycleBucket": "bucket",
     "ILifecycleBucket": "bucket",
     "LifecycleBucket": "bucket",

@@ -13,6 +13,7 @@ from aws_cdk.assertions import Match, Template
 
 from hyperpod_cdk.faults import ConstructError
 from hyperpod_cdk.lifecycle import LifecycleBucket, LifecycleScripts
+from hyperpod_cdk.lifecycle.deployed import DeployedScripts
 
 DEPLOYMENT = "Custom::CDKBucketDeployment"
 
@@ -37,7 +38,7 @@ def scripts(stack: cdk.Stack | None = None, **arguments: Any) -> LifecycleScript
     return LifecycleScripts(stack, "Scripts", bucket=bucket, **({"config": {"users": []}} | arguments))
 
 
-def deployed(made: LifecycleScripts) -> dict[str, bytes]:
+def deployed(made: DeployedScripts) -> dict[str, bytes]:
     """Everything in the assets of the deployment, by path."""
     app = made.node.root
     assert isinstance(app, cdk.App)
