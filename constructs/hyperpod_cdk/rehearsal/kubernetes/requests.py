@@ -22,10 +22,12 @@ class User:
     Args:
         name: such as an ARN.
         groups: Kubernetes groups.
+        principal: whom the name stands for, where identities come from elsewhere.
     """
 
     name: str
     groups: tuple[str, ...] = ()
+    principal: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,132 @@
+"""What add-ons and nodes put into Kubernetes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hyperpod_cdk.rehearsal.eks.catalogue import ADD_ONS, HYPERPOD_LABEL, HYPERPOD_NODE, AddOn
+from hyperpod_cdk.rehearsal.eks.state import Cluster
+from hyperpod_cdk.rehearsal.kubernetes import KubernetesApi, StatusError
+from hyperpod_cdk.rehearsal.kubernetes.kinds import Kind
+
+_MANAGER = "eks"
+
+
+def install(api: KubernetesApi, add_on: AddOn) -> None:
+    """Put an add-on's objects into Kubernetes; those that are there stay."""
+    for document in _objects(add_on):
+        kind = _kind(api, document)
+        try:
+            api.store.create(kind, document, manager=_MANAGER)
+        except StatusError as error:
+            if error.reason != "AlreadyExists":
+                raise
+
+
+def remove(api: KubernetesApi, add_on: AddOn) -> None:
+    """Take an add-on's objects out of Kubernetes again; its namespace stays."""
+    for document in _objects(add_on):
+        if document["kind"] == "Namespace":
+            continue
+        kind = _kind(api, document)
+        metadata = document["metadata"]
+        try:
+            api.store.delete(kind, metadata.get("namespace", ""), metadata["name"])
+        except StatusError as error:
+            if error.code != 404:
+                raise
+
+
+def serves(api: KubernetesApi, group: str) -> bool:
+    """Tell whether Kubernetes knows kinds of a group."""
+    return any(kind.group == group for kind in api.store.kinds)
+
+
+def join(api: KubernetesApi, name: str, *, labels: Mapping[str, str], taints: Any = (), ready: bool) -> None:
+    """Let a node join.
+
+    Args:
+        api: of the cluster.
+        name: of the node.
+        labels: on it.
+        taints: on it, as Kubernetes has them.
+        ready: whether pods can run on it: it has a network.
+    """
+    kind = api.store.kinds.find("", "v1", "nodes")
+    status = "True" if ready else "False"
+    document = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}},
+        "spec": {"taints": list(taints)} if taints else {},
+        "status": {"conditions": [{"type": "Ready", "status": status}]},
+    }
+    api.store.create(kind, document, manager="kubelet")
+
+
+def leave(api: KubernetesApi, name: str) -> None:
+    """Let a node go; one that is gone is no error."""
+    kind = api.store.kinds.find("", "v1", "nodes")
+    try:
+        api.store.delete(kind, "", name)
+    except StatusError as error:
+        if error.code != 404:
+            raise
+
+
+def ready_nodes(api: KubernetesApi, *, hyperpod_only: bool = False) -> list[str]:
+    """Give the names of nodes on which pods can run.
+
+    Args:
+        api: of the cluster.
+        hyperpod_only: whether ordinary nodes do not count.
+    """
+    return [
+        str(node["metadata"]["name"])
+        for node in api.objects("nodes")
+        if _is_ready(node)
+        and (not hyperpod_only or node["metadata"].get("labels", {}).get(HYPERPOD_LABEL) == HYPERPOD_NODE)
+    ]
+
+
+def has_network(cluster: Cluster) -> bool:
+    """Tell whether a node of the cluster gets a network: the VPC CNI is there."""
+    return bool(_workload(cluster.api, ADD_ONS["vpc-cni"]))
+
+
+def _workload(api: KubernetesApi, add_on: AddOn) -> list[dict[str, Any]]:
+    plural = "daemonsets" if add_on.on_each_node else "deployments"
+    found = api.objects(plural, group="apps", namespace=add_on.namespace)
+    return [one for one in found if one["metadata"]["name"] == add_on.workload]
+
+
+def _is_ready(node: Mapping[str, Any]) -> bool:
+    conditions = node.get("status", {}).get("conditions", [])
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def _kind(api: KubernetesApi, document: Mapping[str, Any]) -> Kind:
+    wanted = (document["apiVersion"], document["kind"])
+    return next(kind for kind in api.store.kinds if (kind.api_version, kind.kind) == wanted)
+
+
+def _objects(add_on: AddOn) -> list[dict[str, Any]]:
+    labels = {"app.kubernetes.io/name": add_on.workload}
+    metadata = {"name": add_on.workload, "namespace": add_on.namespace, "labels": labels}
+    pod = {"containers": [{"name": add_on.workload, "image": f"{add_on.workload}:{add_on.version}"}]}
+    if add_on.on_hyperpod:
+        pod = {**pod, "nodeSelector": {HYPERPOD_LABEL: HYPERPOD_NODE}}  # type: ignore[dict-item]
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": add_on.namespace}},
+        *(definition.document() for definition in add_on.definitions),
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet" if add_on.on_each_node else "Deployment",
+            "metadata": metadata,
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod},
+            },
+        },
+    ]
