@@ -52,11 +52,14 @@ class _Page:
             ("oneOf", self._either),
             ("allOf", self._either),
             ("items", lambda one: f"list of {self._takes(one)}"),
-            ("additionalProperties", lambda one: f"mapping to {self._takes(one)}"),
+            ("additionalProperties", self._mapping),
         ):
             if key in value:
                 return say(value[key])
         return str(value.get("type", "anything"))
+
+    def _mapping(self, values: Schema | bool) -> str:
+        return "mapping" if isinstance(values, bool) else f"mapping to {self._takes(values)}"
 
     def _named(self, reference: str) -> str:
         name = reference.rsplit("/", 1)[-1]

@@ -11,9 +11,9 @@ from pydantic_core import ErrorDetails
 from hyperpod_cdk.config.document import Document
 from hyperpod_cdk.config.fields import Location, hints, type_at, without_tags
 from hyperpod_cdk.rules.finding import Finding
-from hyperpod_cdk.rules.form import EKS_MEMBER, MISSING_KEY, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
+from hyperpod_cdk.rules.form import MISSING_KEY, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
 from hyperpod_cdk.rules.paths import join
-from hyperpod_cdk.service.api_names import EKS_ONLY, ELSEWHERE, in_spec_style
+from hyperpod_cdk.service.api_names import ELSEWHERE, in_spec_style
 
 _WANTED = {
     "int_type": "a whole number, without quotes",
@@ -52,8 +52,6 @@ def _missing(_error: ErrorDetails, location: Location, path: str) -> Finding:
 def _unknown_key(_error: ErrorDetails, location: Location, path: str) -> Finding:
     known = [field.name for field in fields(type_at(location[:-1]))]
     key = in_spec_style(str(location[-1]))
-    if key in EKS_ONLY and key not in known:
-        return EKS_MEMBER.finding(path, f"is of clusters on Amazon EKS: {EKS_ONLY[key]}")
     nearest = [key] if key in known else get_close_matches(key, known, n=2)
     return UNKNOWN_KEY.finding(
         path,

@@ -113,6 +113,11 @@ def _placed_at(path: Path, spec: HyperPodSpec) -> HyperPodSpec:
     if downloads.folder is not None:
         downloads = replace(downloads, folder=str(path.resolve().parent / downloads.folder))
         spec = replace(spec, lifecycle=replace(spec.lifecycle, downloads=downloads))
+    plane = spec.cluster.orchestrator.eks
+    if plane is not None and plane.helm_chart is not None and plane.helm_chart.path is not None:
+        chart = replace(plane.helm_chart, path=str(path.resolve().parent / plane.helm_chart.path))
+        orchestrator = replace(spec.cluster.orchestrator, eks=replace(plane, helm_chart=chart))
+        spec = replace(spec, cluster=replace(spec.cluster, orchestrator=orchestrator))
     return spec
 
 

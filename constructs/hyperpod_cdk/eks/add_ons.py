@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_eks as eks
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.spec.eks import AddOn
+from hyperpod_cdk.spec.add_on import AddOn
 
 VPC_CNI = "vpc-cni"
 KUBE_PROXY = "kube-proxy"

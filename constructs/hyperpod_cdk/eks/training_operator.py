@@ -9,7 +9,7 @@ from constructs import Construct, IDependable
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.nag import acknowledge
 from hyperpod_cdk.network import IHyperPodNetwork
-from hyperpod_cdk.spec.eks import AddOn
+from hyperpod_cdk.spec.add_on import AddOn
 
 ADD_ON = "amazon-sagemaker-hyperpod-training-operator"
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html (2026-10)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import Token
 
 from hyperpod_cdk.service.addresses import addresses_of_nodes
+from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import InstanceGroup
 
 
@@ -34,11 +35,13 @@ def zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[s
     return faults
 
 
-def addresses_by_zone(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> Mapping[str, int]:
+def addresses_by_zone(
+    zones: Sequence[str], groups: Sequence[InstanceGroup], orchestration: Orchestration
+) -> Mapping[str, int]:
     """Addresses that the groups' nodes take in each zone of a network, as far as their counts are known."""
-    nodes: dict[str, list[tuple[str, int]]] = {}
+    nodes: dict[str, list[tuple[Sequence[str], int]]] = {}
     for group in groups:
         zone = _zone_of(group, zones[0])
         if zone is not None and not Token.is_unresolved(group.instance_count):
-            nodes.setdefault(zone, []).append((group.instance_type, group.instance_count))
-    return {zone: addresses_of_nodes(found) for zone, found in nodes.items()}
+            nodes.setdefault(zone, []).append((group.instance_types, group.instance_count))
+    return {zone: addresses_of_nodes(found, orchestration) for zone, found in nodes.items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Aws, CfnTag, Token
+from aws_cdk import Aws, CfnTag, Tags, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -19,6 +19,7 @@ from hyperpod_cdk.network.layout import lay_out
 from hyperpod_cdk.network.security_group import EfaSecurityGroup
 from hyperpod_cdk.removal import KEEP
 from hyperpod_cdk.service.endpoints import NODE_SERVICES
+from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import ExistingSubnet, InstanceGroup, NatGateways
 
 NATTED_ZONES: Mapping[NatGateways, int | None] = {
@@ -39,6 +40,8 @@ class HyperPodNetwork(Construct):
             subnets lie. The first is the default of groups and file systems.
         cidr: Range of the VPC, /16 to /28.
         instance_groups: Groups whose nodes must find addresses in the private subnets. Default: none.
+        orchestration: What runs the jobs: on Amazon EKS a node takes addresses for its pods too, and subnets
+            are tagged for load balancers. Default: Slurm.
         nat_gateways: One for all zones (default), one per zone, or none: no internet, and interface endpoints
             of the services that nodes call.
         flow_logs: Log accepted and rejected flows. Default: yes.
@@ -57,6 +60,7 @@ class HyperPodNetwork(Construct):
         availability_zone_ids: Sequence[str],
         cidr: str = "10.0.0.0/16",
         instance_groups: Sequence[InstanceGroup] = (),
+        orchestration: Orchestration = Orchestration.SLURM,
         nat_gateways: NatGateways = NatGateways.ONE,
         flow_logs: bool = True,
         flow_logs_retention: logs.RetentionDays = logs.RetentionDays.ONE_MONTH,
@@ -65,7 +69,7 @@ class HyperPodNetwork(Construct):
         super().__init__(scope, construct_id)
         zones = tuple(availability_zone_ids)
         refuse(self.node.path, zone_faults(zones, instance_groups))
-        layout = lay_out(cidr, zones, addresses_by_zone(zones, instance_groups))
+        layout = lay_out(cidr, zones, addresses_by_zone(zones, instance_groups, orchestration))
         refuse(self.node.path, layout.faults)
         self.availability_zone_ids: Sequence[str] = zones
         self.vpc_cidr = cidr
@@ -75,6 +79,8 @@ class HyperPodNetwork(Construct):
         self.public_subnets: Mapping[str, Subnet] = (
             self._subnets("Public", layout.public) if self.internet else {}
         )
+        if orchestration is Orchestration.EKS:
+            self._tag_for_load_balancers()
         self.internet_access: InternetAccess | None = None
         if self.internet:
             self.internet_access = InternetAccess(
@@ -207,6 +213,15 @@ class HyperPodNetwork(Construct):
             zone: add_subnet(self._place(index, zone), kind, vpc=self.cfn_vpc, zone=zone, cidr=cidr)
             for index, (zone, cidr) in enumerate(ranges.items())
         }
+
+    def _tag_for_load_balancers(self) -> None:
+        # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html (2026-10)
+        for tag, subnets in (
+            ("kubernetes.io/role/internal-elb", self.private_subnets),
+            ("kubernetes.io/role/elb", self.public_subnets),
+        ):
+            for subnet in subnets.values():
+                Tags.of(subnet.subnet).add(tag, "1")
 
     def _place(self, index: int, zone: str) -> Construct:
         name = f"Zone{index + 1}" if Token.is_unresolved(zone) else zone

@@ -10,7 +10,7 @@ from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.preflight.places import Placement
 from hyperpod_cdk.preflight.wanted import live_instances
 from hyperpod_cdk.rules import Finding, Rule, Severity
-from hyperpod_cdk.rules.look import group_zone, groups
+from hyperpod_cdk.rules.look import group_zone, groups, instance_types
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.spec import HyperPodSpec
@@ -35,7 +35,7 @@ def _ec2_name(instance_type: str) -> str:
 
 
 def _offerings_call(look: Look) -> Call:
-    names = {_ec2_name(group.instance_type) for _, group in groups(look.spec)}
+    names = {_ec2_name(name) for _, group in groups(look.spec) for name in group.instance_types}
     return apis.DESCRIBE_OFFERINGS(
         LocationType="availability-zone-id",
         Filters=[{"Name": "instance-type", "Values": sorted(names)}],
@@ -46,17 +46,18 @@ def _offered(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
     answer = look.aws.answer(_offerings_call(look))
     offered = {(one["InstanceType"], one["Location"]) for one in answer}
     for placement in places.placements(look.spec):
-        name = _ec2_name(placement.group.instance_type)
         zones = zones_of(look, placement)
-        if not zones or unresolved(name) or any((name, zone) in offered for zone in zones):
-            continue
-        elsewhere = sorted(zone for offer, zone in offered if offer == name)
-        yield rule.finding(
-            f"{placement.path}.instance_type",
-            f"is not offered in {', '.join(sorted(zones))}",
-            given=placement.group.instance_type,
-            allowed=f"in {look.aws.region} it is in {', '.join(elsewhere) or 'no zone'}",
-        )
+        for path, full_name in instance_types(placement.path, placement.group):
+            name = _ec2_name(full_name)
+            if not zones or unresolved(name) or any((name, zone) in offered for zone in zones):
+                continue
+            elsewhere = sorted(zone for offer, zone in offered if offer == name)
+            yield rule.finding(
+                path,
+                f"is not offered in {', '.join(sorted(zones))}",
+                given=full_name,
+                allowed=f"in {look.aws.region} it is in {', '.join(elsewhere) or 'no zone'}",
+            )
 
 
 # -- training plans ------------------------------------------------------------------------------------
@@ -124,13 +125,13 @@ def _own(look: Look, arn: str) -> int:
 
 def _blocks(look: Look, rule: Rule, placement: Placement, plan: dict[str, Any]) -> Iterator[Finding]:
     blocks = plan.get("ReservedCapacitySummaries", [])
-    wanted = placement.group.instance_type
-    fitting = [one for one in blocks if one["InstanceType"] == wanted]
+    wanted = placement.group.instance_types
+    fitting = [one for one in blocks if one["InstanceType"] in wanted]
     if not fitting:
         yield rule.finding(
-            f"{placement.path}.instance_type",
+            next((path for path, _ in instance_types(placement.path, placement.group)), placement.path),
             "is not the training plan's",
-            given=wanted,
+            given=", ".join(wanted),
             allowed=", ".join(sorted({one["InstanceType"] for one in blocks})) or "none",
         )
         return

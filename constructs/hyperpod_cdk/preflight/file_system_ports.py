@@ -91,7 +91,7 @@ def _alike(one: Placement, other: Placement) -> bool:
 def _ways(file_system: Item, placements: Sequence[Placement]) -> Sequence[_Way]:
     ways = _WAYS.get(file_system["FileSystemType"], ())
     efa = file_system.get("LustreConfiguration", {}).get("EfaEnabled")
-    if efa and any(has_efa(placement.group.instance_type) for placement in placements):
+    if efa and any(has_efa(placement.group) for placement in placements):
         return (*ways, *_WAYS["EFA"])
     return ways
 

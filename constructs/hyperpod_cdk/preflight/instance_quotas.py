@@ -53,7 +53,7 @@ def _of_type(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
 
 
 def _of_cluster(look: Look, rule: Rule) -> Iterator[Finding]:
-    new = wanted.instances(look.spec, wanted.NOT_SPOT).total()
+    new = wanted.nodes(look.spec, wanted.NOT_SPOT)
     quota = quotas.INSTANCES_PER_CLUSTER
     yield from compared(look, rule, quota, path="cluster.instance_groups", new=new, used=0)
 

@@ -11,7 +11,7 @@ from hyperpod_cdk.preflight.traffic import ALL, Peer, PrefixListError, lets, rul
 from hyperpod_cdk.rules import Finding, Rule
 from hyperpod_cdk.service import instance_types
 from hyperpod_cdk.service.sources import GUIDE
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup
 
 _PREREQUISITES = f"{GUIDE}sagemaker-hyperpod-prerequisites.html"
 _DIRECTIONS = {"IpPermissions": "from", "IpPermissionsEgress": "to"}
@@ -71,7 +71,7 @@ def _open(look: Look, placement: Placement, groups: list[Item], way: str) -> boo
     ranges = tuple(subnets[one]["CidrBlock"] for one in placement.subnet_ids if one in subnets)
     peer = Peer(
         group_ids=placement.security_group_ids,
-        ranges=() if has_efa(placement.group.instance_type) else ranges,
+        ranges=() if has_efa(placement.group) else ranges,
     )
     try:
         return lets(rules_of(groups, way), ALL, peer)
@@ -79,10 +79,10 @@ def _open(look: Look, placement: Placement, groups: list[Item], way: str) -> boo
         return False
 
 
-def has_efa(instance_type: str) -> bool:
-    """Whether nodes of a type speak EFA, as far as is known."""
-    known = instance_types.find(instance_type)
-    return known is not None and bool(known.efa_interfaces)
+def has_efa(group: InstanceGroup) -> bool:
+    """Whether nodes of a group speak EFA, as far as is known."""
+    known = (instance_types.find(name) for name in group.instance_types)
+    return any(one is not None and bool(one.efa_interfaces) for one in known)
 
 
 def _path(placement: Placement) -> str:

@@ -10,9 +10,9 @@ from hyperpod_cdk.preflight.look import Item, Look
 from hyperpod_cdk.preflight.places import Placement
 from hyperpod_cdk.preflight.wanted import live_instances
 from hyperpod_cdk.rules import Finding, Rule, Severity
-from hyperpod_cdk.rules.look import new_lustre, new_openzfs
+from hyperpod_cdk.rules.look import new_lustre, new_openzfs, orchestration
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.service.addresses import addresses_per_node
+from hyperpod_cdk.service.addresses import most_addresses
 from hyperpod_cdk.service.fsx import OPENZFS_ADDRESSES
 from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.spec import HyperPodSpec
@@ -58,13 +58,13 @@ def _exist(look: Look, rule: Rule) -> Iterator[Finding]:
 # -- addresses -----------------------------------------------------------------------------------------
 
 
-def _need(placement: Placement, own: Counter[str]) -> int:
+def _need(look: Look, placement: Placement, own: Counter[str]) -> int:
     """Addresses that a group's nodes take beyond those that its nodes have."""
     group = placement.group
     if unresolved(group.instance_count):
         return 0
     more = max(group.instance_count - own[group.instance_group_name], 0)
-    return more * addresses_per_node(group.instance_type)
+    return more * most_addresses(group.instance_types, orchestration(look.spec))
 
 
 def _own_nodes(look: Look) -> Counter[str]:
@@ -93,7 +93,7 @@ def _fit(look: Look, rule: Rule) -> Iterator[Finding]:
     subnets, own = look.subnets(), _own_nodes(look)
     together: Counter[tuple[str, ...]] = Counter()
     for placement in places.placements(look.spec):
-        free, need = _free(subnets, placement.subnet_ids), _need(placement, own)
+        free, need = _free(subnets, placement.subnet_ids), _need(look, placement, own)
         if free and need > max(free):
             # the nodes of a group come up in one zone
             yield rule.finding(
@@ -106,7 +106,7 @@ def _fit(look: Look, rule: Rule) -> Iterator[Finding]:
     together[shared] += _of_file_systems(look)
     for ids, need in together.items():
         free = _free(subnets, ids)
-        if free and need > sum(free) and not any(_need(one, own) > max(free) for one in _in(look, ids)):
+        if free and need > sum(free) and not any(_need(look, one, own) > max(free) for one in _in(look, ids)):
             yield rule.finding(
                 "cluster.instance_groups",
                 f"and file systems take {need} more addresses, and {', '.join(ids)} have {sum(free)} free",
@@ -117,8 +117,10 @@ def _spare(look: Look, rule: Rule) -> Iterator[Finding]:
     subnets, own = look.subnets(), _own_nodes(look)
     for ids in dict.fromkeys(one.subnet_ids for one in places.placements(look.spec)):
         free, here = _free(subnets, ids), _in(look, ids)
-        need = sum(_need(one, own) for one in here)
-        one_more = max((addresses_per_node(one.group.instance_type) for one in here), default=0)
+        need = sum(_need(look, one, own) for one in here)
+        one_more = max(
+            (most_addresses(one.group.instance_types, orchestration(look.spec)) for one in here), default=0
+        )
         if free and need <= sum(free) < need + one_more:
             yield rule.finding(
                 "cluster.instance_groups",

@@ -58,7 +58,8 @@ def _images_there(look: Look, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(look.spec):
         if group.image_id is None or unresolved(group.image_id):
             continue
-        image, kind = known.get(group.image_id), instance_types.find(group.instance_type)
+        image = known.get(group.image_id)
+        kind = instance_types.find(group.instance_types[0]) if group.instance_types else None
         if image is None or image["State"] != "available":
             state = f"is {image['State']}" if image else f"is no image in {look.aws.region}"
             yield rule.finding(f"{path}.image_id", state, given=group.image_id)

@@ -23,16 +23,30 @@ NOT_SPOT = ANY - {Bought.SPOT}
 
 
 def instances(spec: HyperPodSpec, bought: Iterable[Bought] = ANY) -> Counter[str]:
-    """Nodes by instance type.
+    """Nodes by instance type, of groups that have only one.
 
     Args:
         bought: in which ways. Default: any.
     """
     found: Counter[str] = Counter()
     for group in spec.cluster.instance_groups:
-        if not unresolved(group.instance_count) and bought_by(group) in bought:
-            found[group.instance_type] += group.instance_count
+        known = group.instance_type is not None and not unresolved(group.instance_count)
+        if known and bought_by(group) in bought:
+            found[str(group.instance_type)] += group.instance_count
     return found
+
+
+def nodes(spec: HyperPodSpec, bought: Iterable[Bought] = ANY) -> int:
+    """Nodes of whatever type.
+
+    Args:
+        bought: in which ways. Default: any.
+    """
+    return sum(
+        group.instance_count
+        for group in spec.cluster.instance_groups
+        if not unresolved(group.instance_count) and bought_by(group) in bought
+    )
 
 
 def bought_by(group: InstanceGroup) -> Bought:

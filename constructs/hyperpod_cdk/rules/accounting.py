@@ -192,7 +192,7 @@ def _tres(spec: HyperPodSpec) -> Iterator[tuple[str, Mapping[str, int]]]:
 def limit_beyond_cluster(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     counts = [group.instance_count for _, group in groups(spec)]
     types = [group.instance_type for _, group in groups(spec)]
-    known = [None if unresolved(name) else instance_types.find(name) for name in types]
+    known = [None if name is None or unresolved(name) else instance_types.find(name) for name in types]
     if unresolved(*counts) or any(one is None or one.accelerators is None for one in known):
         return
     total = sum(

@@ -30,12 +30,23 @@ _STRUCTURES: Mapping[type, str] = {
     s.ScheduledUpdateConfig: "ScheduledUpdateConfig",
     s.UpdateDeploymentConfig: "DeploymentConfiguration",
     s.BatchSize: "CapacitySizeConfig",
+    s.InstanceRequirements: "ClusterInstanceRequirements",
+    s.KubernetesConfig: "ClusterKubernetesConfig",
+    s.Taint: "ClusterKubernetesTaint",
+    s.AutoPatchConfig: "ClusterAutoPatchConfig",
+    s.DrainPolicy: "ClusterDrainPolicy",
+    s.SharedLustre: "FSxLustreConfig",
+    s.TieredStorageConfig: "ClusterTieredStorageConfig",
+    s.EksOrchestrator: "ClusterOrchestratorEksConfig",
 }
 # fields with another name than their member, or whose structure is not the class's
 _FIELDS: Mapping[tuple[type, str], tuple[str, str] | None] = {
     # a mapping here, a list there: HP102 and HP103 look at them
     (s.Cluster, "tags"): None,
     (s.InstanceGroup, "execution_role_arn"): ("sagemaker", "RoleArn"),
+    (s.AutoScaling, "cluster_role_arn"): ("sagemaker", "RoleArn"),
+    # timestamps are HP548's
+    (s.AutoPatchConfig, "next_patch_date"): None,
     (s.InstanceGroup, "network_interface"): ("sagemaker", "ClusterInterfaceType"),
     (s.UpdateDeploymentConfig, "auto_rollback_alarm_names"): ("sagemaker", "AutoRollbackAlarms"),
     (s.OverrideVpcConfig, "subnet_ids"): ("sagemaker", "Subnets"),

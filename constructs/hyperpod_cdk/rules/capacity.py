@@ -95,13 +95,14 @@ def spot_and_plan(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def interface_without_efa(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
-        known = find(group.instance_type)
-        if group.network_interface is not None and known is not None and known.efa_interfaces == 0:
-            yield rule.finding(
-                f"{path}.network_interface",
-                f"is not for {group.instance_type}, which has no EFA",
-                given=group.network_interface,
-            )
+        for name in group.instance_types if group.network_interface is not None else ():
+            known = find(name)
+            if known is not None and known.efa_interfaces == 0:
+                yield rule.finding(
+                    f"{path}.network_interface",
+                    f"is not for {name}, which has no EFA",
+                    given=group.network_interface,
+                )
 
 
 def _spot_groups(spec: HyperPodSpec) -> Iterator[tuple[str, InstanceGroup]]:

@@ -1,7 +1,6 @@
 """HP0xx: the form of the YAML file. Found while it is read, before any other rule can run."""
 
 from hyperpod_cdk.rules.rule import Rule
-from hyperpod_cdk.service.sources import GUIDE
 
 YAML_1_2 = "https://yaml.org/spec/1.2.2/"
 
@@ -47,12 +46,4 @@ UNKNOWN_VALUE = Rule(
     fix="use one of the allowed values",
     source="hyperpod_cdk.spec",
 )
-EKS_MEMBER = Rule(
-    code="HP007",
-    title="a setting that only clusters on Amazon EKS have",
-    why="the service refuses it, or drops it without a word, in a cluster on Slurm",
-    fix="remove it",
-    source=f"{GUIDE}sagemaker-hyperpod-eks.html",
-)
-
-FORM = (BAD_YAML, DUPLICATE_KEY, UNKNOWN_KEY, MISSING_KEY, WRONG_TYPE, UNKNOWN_VALUE, EKS_MEMBER)
+FORM = (BAD_YAML, DUPLICATE_KEY, UNKNOWN_KEY, MISSING_KEY, WRONG_TYPE, UNKNOWN_VALUE)

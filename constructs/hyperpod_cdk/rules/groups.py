@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import groups, is_continuous, node_type
+from hyperpod_cdk.rules.look import groups, instance_types, is_continuous, node_type
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.instance_types import catalogue, find
@@ -36,6 +36,33 @@ def duplicate_group_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         first.setdefault(name, path)
 
 
+def _types(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
+    for path, group in groups(spec):
+        yield from instance_types(path, group)
+
+
+@checks(
+    Rule(
+        code="HP105",
+        title="not exactly one of instance_type and instance_requirements",
+        why="a group is of one type, or of several that the service chooses from; which of the two is fixed "
+        "for the group's life",
+        fix="give instance_type, or on Amazon EKS instance_requirements",
+        source=f"{API}API_ClusterInstanceGroupSpecification.html",
+    )
+)
+def one_kind_of_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        if group.instance_type is None and group.instance_requirements is None:
+            yield rule.finding(f"{path}.instance_type", "is missing", allowed="such as ml.p5.48xlarge")
+        elif group.instance_type is not None and group.instance_requirements is not None:
+            yield rule.finding(
+                f"{path}.instance_requirements",
+                "excludes instance_type, which is given too",
+                given=list(group.instance_requirements.instance_types),
+            )
+
+
 @checks(
     Rule(
         code="HP108",
@@ -46,14 +73,13 @@ def duplicate_group_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def form_of_instance_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for path, group in groups(spec):
-        name = group.instance_type
+    for path, name in _types(spec):
         if unresolved(name) or _TYPE.fullmatch(name):
             continue
         meant = name.strip().lower()
         nearest = get_close_matches(meant if meant.startswith("ml.") else f"ml.{meant}", catalogue(), n=3)
         yield rule.finding(
-            f"{path}.instance_type",
+            path,
             "is no instance type's name",
             given=name,
             allowed="ml.<family>.<size>",
@@ -72,13 +98,12 @@ def form_of_instance_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def unknown_instance_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for path, group in groups(spec):
-        name = group.instance_type
+    for path, name in _types(spec):
         if unresolved(name) or find(name) or not _TYPE.fullmatch(name):
             continue
         nearest = get_close_matches(name, catalogue(), n=3)
         yield rule.finding(
-            f"{path}.instance_type",
+            path,
             "is not among the known instance types",
             given=name,
             allowed=f"one of {len(catalogue())} types such as ml.p5.48xlarge or ml.c5.xlarge",
@@ -97,16 +122,16 @@ def unknown_instance_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def impossible_threads(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
-        threads, known = group.threads_per_core, find(group.instance_type)
-        if threads not in (1, 2) or known is None or known.threads_per_core is None:
-            continue
-        if threads not in known.threads_per_core:
-            yield rule.finding(
-                f"{path}.threads_per_core",
-                f"is more than {group.instance_type} has",
-                given=threads,
-                allowed=", ".join(map(str, known.threads_per_core)),
-            )
+        threads = group.threads_per_core
+        for name in group.instance_types if threads in (1, 2) else ():
+            known = find(name)
+            if known and known.threads_per_core is not None and threads not in known.threads_per_core:
+                yield rule.finding(
+                    f"{path}.threads_per_core",
+                    f"is more than {name} has",
+                    given=threads,
+                    allowed=", ".join(map(str, known.threads_per_core)),
+                )
 
 
 @checks(

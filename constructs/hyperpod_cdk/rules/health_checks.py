@@ -3,23 +3,24 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import groups, node_type
+from hyperpod_cdk.rules.look import groups, is_eks, node_type, orchestration
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.service.instance_types import Orchestration, find
 from hyperpod_cdk.service.sources import API, GUIDE
 from hyperpod_cdk.spec import DeepHealthCheck, HyperPodSpec, NodeRecovery, NodeType
 
 _DEEP_HEALTH_CHECKS = f"{GUIDE}sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html"
+_CHECKED = {Orchestration.SLURM: "GPUs", Orchestration.EKS: "GPUs and Trainium"}
 
 
 @checks(
     Rule(
         code="HP116",
         title="deep health checks on nodes that have nothing to check",
-        why="on Slurm the checks load the GPUs of compute nodes and the network between them; they leave out "
-        "controller and login nodes, and nodes with other accelerators or none",
+        why="on Slurm the checks load the GPUs of compute nodes and the network between them, on Amazon EKS "
+        "GPUs and Trainium; they leave out controller and login nodes, and nodes with other accelerators",
         fix="remove on_start_deep_health_checks from this group",
-        source=_DEEP_HEALTH_CHECKS,
+        source=f"{_DEEP_HEALTH_CHECKS}, {GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
         severity=Severity.WARNING,
     )
 )
@@ -27,14 +28,14 @@ def deep_health_check_of_nothing(spec: HyperPodSpec, rule: Rule) -> Iterator[Fin
     for path, group in groups(spec):
         if not group.on_start_deep_health_checks:
             continue
-        known, kind = find(group.instance_type), node_type(group)
-        message = None
+        kind, where = node_type(group), f"{path}.on_start_deep_health_checks"
         if kind in (NodeType.CONTROLLER, NodeType.LOGIN):
-            message = f"checks nothing on a {str(kind).lower()} node"
-        elif known is not None and Orchestration.SLURM not in known.deep_health_checks:
-            message = f"checks GPUs; {group.instance_type} has none"
-        if message:
-            yield rule.finding(f"{path}.on_start_deep_health_checks", message)
+            yield rule.finding(where, f"checks nothing on a {str(kind).lower()} node")
+            continue
+        for name in group.instance_types:
+            known = find(name)
+            if known is not None and orchestration(spec) not in known.deep_health_checks:
+                yield rule.finding(where, f"checks {_CHECKED[orchestration(spec)]}; {name} has none")
 
 
 @checks(
@@ -50,17 +51,15 @@ def deep_health_check_of_nothing(spec: HyperPodSpec, rule: Rule) -> Iterator[Fin
 )
 def deep_health_check_of_connections(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
-        known = find(group.instance_type)
+        without = [
+            name for name in group.instance_types if (known := find(name)) and known.efa_interfaces == 0
+        ]
         for index, check in enumerate(group.on_start_deep_health_checks):
             where = f"{path}.on_start_deep_health_checks[{index}]"
-            if check == DeepHealthCheck.MULTI_NODE_TRAINING_VALIDATION:
+            if check == DeepHealthCheck.MULTI_NODE_TRAINING_VALIDATION and not is_eks(spec):
                 yield rule.finding(where, "is not documented for Slurm", given=check)
-            elif (
-                check == DeepHealthCheck.INSTANCE_CONNECTIVITY
-                and known is not None
-                and known.efa_interfaces == 0
-            ):
-                message = f"needs EFA, which {group.instance_type} does not have"
+            elif check == DeepHealthCheck.INSTANCE_CONNECTIVITY and without:
+                message = f"needs EFA, which {without[0]} does not have"
                 yield rule.finding(where, message, given=check)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.paths import join
+from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import (
     FileSystem,
     HyperPodSpec,
@@ -29,6 +30,25 @@ def groups_of(spec: HyperPodSpec, node_type: NodeType) -> list[tuple[str, Instan
         for path, group in groups(spec)
         if group.slurm_config is not None and group.slurm_config.node_type == node_type
     ]
+
+
+def is_eks(spec: HyperPodSpec) -> bool:
+    """Whether Amazon EKS runs the jobs, and not Slurm."""
+    return spec.cluster.orchestrator.eks is not None
+
+
+def orchestration(spec: HyperPodSpec) -> Orchestration:
+    """What runs the jobs, as the catalogue of instance types names it."""
+    return Orchestration.EKS if is_eks(spec) else Orchestration.SLURM
+
+
+def instance_types(path: str, group: InstanceGroup) -> Iterator[tuple[str, str]]:
+    """Path and name of every type that a group's nodes may be of."""
+    if group.instance_type is not None:
+        yield f"{path}.instance_type", group.instance_type
+    elif group.instance_requirements is not None:
+        for index, name in enumerate(group.instance_requirements.instance_types):
+            yield f"{path}.instance_requirements.instance_types[{index}]", name
 
 
 def node_type(group: InstanceGroup) -> NodeType | None:

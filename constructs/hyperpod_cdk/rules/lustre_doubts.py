@@ -191,8 +191,9 @@ def efa_never_again(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 def _client_types(spec: HyperPodSpec, name: str) -> list[str]:
     """Instance types of the groups that mount a file system, or may do so."""
     return [
-        group.instance_type
+        name_of_type
         for _, group in groups(spec)
+        for name_of_type in group.instance_types
         if any(mount.storage in (None, name) or unresolved(mount.storage) for mount in group.mounts)
     ]
 

@@ -25,7 +25,9 @@ _PARTITIONS = {
     "us-isob-": "aws-iso-b",
 }
 _REGION = re.compile(r"arn:[^:]+:[^:]+:([^:]+):")
+_EKS_CLUSTER = re.compile(_ARN.format(service="eks", resource=r"cluster/[0-9A-Za-z][\w-]*"))
 _EXAMPLES = {
+    _EKS_CLUSTER: "arn:aws:eks:us-west-2:111122223333:cluster/training",
     _KEY: "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
     _SECRET: "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
     _TOPIC: "arn:aws:sns:us-west-2:111122223333:failover",
@@ -82,8 +84,8 @@ def extra_files_exist(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 @checks(
     Rule(
         code="HP133",
-        title="a key or a training plan of another Region",
-        why="keys encrypt, and reserved capacity lies, in their own Region only",
+        title="a key, a training plan or a control plane of another Region",
+        why="keys encrypt, and reserved capacity and control planes lie, in their own Region only",
         fix="use one of the stack's Region, or correct region",
         source="https://docs.aws.amazon.com/kms/latest/developerguide/concepts.html, "
         f"{GUIDE}training-plan-utilization-for-hyperpod.html",
@@ -127,6 +129,8 @@ def _every_arn(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
         yield "cluster.orchestrator.slurm.accounting_database.secret_arn", database.secret_arn
     for path, group in groups(spec):
         yield f"{path}.execution_role_arn", group.execution_role_arn
+    scaling = spec.cluster.auto_scaling
+    yield "cluster.auto_scaling.cluster_role_arn", scaling.cluster_role_arn if scaling else None
 
 
 def _regional(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
@@ -135,6 +139,8 @@ def _regional(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
     for path, file_system in file_systems(spec):
         yield f"{path}.kms_key_arn", file_system.kms_key_arn
     yield from _of_groups(spec)
+    eks = spec.cluster.orchestrator.eks
+    yield "cluster.orchestrator.eks.cluster_arn", eks.cluster_arn if eks else None
 
 
 def _of_groups(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
@@ -154,6 +160,10 @@ def _arns(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, re.Pattern[str]
         path = "cluster.orchestrator.slurm.multi_head"
         yield f"{path}.slurm_database_secret_arn", heads.slurm_database_secret_arn, _SECRET
         yield f"{path}.slurm_sns_arn", heads.slurm_sns_arn, _TOPIC
+
+    eks = spec.cluster.orchestrator.eks
+    if eks is not None:
+        yield "cluster.orchestrator.eks.cluster_arn", eks.cluster_arn, _EKS_CLUSTER
 
 
 def _ids(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, str]]:

@@ -33,7 +33,7 @@ def artifacts(lifecycle: Lifecycle) -> Mapping[str, Artifact]:
 
 def processors(cluster: Cluster) -> list[str]:
     """The processors of the cluster's nodes; an instance type that is not known counts as amd64."""
-    return sorted({processor(group.instance_type) for group in cluster.instance_groups})
+    return sorted({processor(name) for group in cluster.instance_groups for name in group.instance_types})
 
 
 def processor(instance_type: str) -> str:

@@ -1,10 +1,10 @@
 """HP20x and HP21x: the network, new or existing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from hyperpod_cdk.rules.finding import Finding
-from hyperpod_cdk.rules.look import group_zone, groups, new_lustre, new_openzfs
+from hyperpod_cdk.rules.look import group_zone, groups, new_lustre, new_openzfs, orchestration
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import subnets
@@ -182,9 +182,11 @@ def override_is_clear(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 
 
 def _addresses_by_zone(spec: HyperPodSpec) -> dict[str, int]:
-    nodes: dict[str, list[tuple[str, int]]] = {zone: [] for zone in spec.network.availability_zone_ids}
+    nodes: dict[str, list[tuple[Sequence[str], int]]] = {
+        zone: [] for zone in spec.network.availability_zone_ids
+    }
     for _, group in groups(spec):
         zone = group_zone(spec, group)
         if zone is not None and zone in nodes and not unresolved(group.instance_count):
-            nodes[zone].append((group.instance_type, group.instance_count))
-    return {zone: addresses_of_nodes(found) for zone, found in nodes.items()}
+            nodes[zone].append((group.instance_types, group.instance_count))
+    return {zone: addresses_of_nodes(found, orchestration(spec)) for zone, found in nodes.items()}

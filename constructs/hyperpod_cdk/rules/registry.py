@@ -14,6 +14,8 @@ from hyperpod_cdk.rules import (
     cluster,
     deployment,
     downloads,
+    eks_cluster,
+    eks_groups,
     groups,
     health_checks,
     kept_data,
@@ -29,6 +31,7 @@ from hyperpod_cdk.rules import (
     node_numbers,
     node_software,
     openzfs,
+    orchestrators,
     own_scripts,
     roles,
     slurm,
@@ -42,45 +45,46 @@ from hyperpod_cdk.rules import (
 from hyperpod_cdk.rules.changes import CHANGE_CHECKS
 from hyperpod_cdk.rules.finding import Finding, Severity, ordered
 from hyperpod_cdk.rules.form import FORM
-from hyperpod_cdk.rules.helm_chart import CHART_CHECKS
+from hyperpod_cdk.rules.look import orchestration
 from hyperpod_cdk.rules.named import with_group
 from hyperpod_cdk.rules.rule import Check, Rule
 from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
 from hyperpod_cdk.rules.typed import mistyped
+from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import HyperPodSpec
 
-_MODULES: tuple[ModuleType, ...] = (
+_ANY: tuple[ModuleType, ...] = (
     *(api_limits, cluster, deployment, groups, health_checks, capacity, volumes, software_updates),
     *(names, roles, network, closed_network, zones),
-    *(
-        lustre,
-        lustre_options,
-        openzfs,
-        mounts,
-        slurm,
-        slurm_settings,
-        lifecycle,
-        bootstrap_guard,
-        users,
-        user_groups,
-    ),
+    *(lustre, lustre_options, openzfs, mounts, bootstrap_guard),
     *(lustre_doubts, kept_data, mount_paths, acknowledgements),
-    *(lifecycle_files, own_scripts, accounting_database),
-    *(accounting, node_numbers, node_software, downloads),
+    *(lifecycle_files, own_scripts, orchestrators),
 )
+_SLURM: tuple[ModuleType, ...] = (
+    *(slurm, slurm_settings, lifecycle, users, user_groups),
+    *(accounting_database, accounting, node_numbers, node_software, downloads),
+)
+_EKS: tuple[ModuleType, ...] = (eks_cluster, eks_groups)
 
-CHECKS: tuple[Check[HyperPodSpec], ...] = tuple(
-    value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)
-)
+
+def _checks(modules: Iterable[ModuleType]) -> tuple[Check[HyperPodSpec], ...]:
+    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Check))
+
+
+CHECKS: tuple[Check[HyperPodSpec], ...] = _checks((*_ANY, *_SLURM, *_EKS))
 """Every check, in the order of their modules."""
+
+_OF: Mapping[Orchestration, tuple[Check[HyperPodSpec], ...]] = {
+    Orchestration.SLURM: _checks((*_ANY, *_SLURM)),
+    Orchestration.EKS: _checks((*_ANY, *_EKS)),
+}
 
 APART: tuple[Rule, ...] = (
     *FORM,
     *(one.rule for one in JOB_CHECKS),
-    *(one.rule for one in CHART_CHECKS),
     *(one.rule for one in CHANGE_CHECKS),
 )
-"""Rules of what is looked at by itself: a file's form, a training job, a chart, a change."""
+"""Rules of what is looked at by itself: a file's form, a training job, a change."""
 
 RULES: Mapping[str, Rule] = {
     rule.code: rule for rule in sorted((*APART, *(one.rule for one in CHECKS)), key=lambda rule: rule.code)
@@ -102,7 +106,7 @@ def check(spec: HyperPodSpec, *, acknowledged: Iterable[str] = ()) -> list[Findi
     silent = {*acknowledged, *spec.acknowledge}
     return ordered(
         with_group(spec, finding)
-        for one in CHECKS
+        for one in _OF[orchestration(spec)]
         for finding in one(spec)
         if finding.severity is Severity.ERROR or finding.code not in silent
     )

@@ -152,8 +152,9 @@ def zone_by_chance(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 def partition_across_zones(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     first: dict[str, tuple[str, str]] = {}
     for path, group in groups(spec):
-        zone, known = group_zone(spec, group), find(group.instance_type)
-        if zone is None or known is None or not known.efa_interfaces or group.slurm_config is None:
+        zone = group_zone(spec, group)
+        has_efa = any((known := find(name)) and known.efa_interfaces for name in group.instance_types)
+        if zone is None or not has_efa or group.slurm_config is None:
             continue
         for index, name in enumerate(group.slurm_config.partition_names):
             if unresolved(zone, name):

@@ -1,6 +1,6 @@
 """How many addresses of a subnet nodes take."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hyperpod_cdk.service import instance_types
 from hyperpod_cdk.service.instance_types import Orchestration
@@ -25,17 +25,22 @@ def addresses_per_node(instance_type: str, orchestration: Orchestration = Orches
     return first + known.network_cards - 1
 
 
+def most_addresses(names: Sequence[str], orchestration: Orchestration = Orchestration.SLURM) -> int:
+    """Addresses that one node of any of these types takes at most."""
+    return max((addresses_per_node(name, orchestration) for name in names), default=0)
+
+
 def addresses_of_nodes(
-    nodes: Iterable[tuple[str, int]], orchestration: Orchestration = Orchestration.SLURM
+    nodes: Iterable[tuple[Sequence[str], int]], orchestration: Orchestration = Orchestration.SLURM
 ) -> int:
     """Addresses that the nodes of one zone take, and one more node of the largest kind.
 
     While a node is replaced, its successor comes up beside it.
 
     Args:
-        nodes: instance types and counts.
+        nodes: the types that a group's nodes may be of, and their count.
         orchestration: of the cluster.
     """
-    wanted = [(addresses_per_node(name, orchestration), count) for name, count in nodes if count]
+    wanted = [(most_addresses(names, orchestration), count) for names, count in nodes if count]
     spare = max((each for each, _ in wanted), default=0)
     return sum(each * count for each, count in wanted) + spare

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hyperpod_cdk.spec.eks import EksOrchestrator
 from hyperpod_cdk.spec.instance_group import InstanceGroup
 from hyperpod_cdk.spec.kinds import NodeProvisioningMode, NodeRecovery, SlurmConfigStrategy
+from hyperpod_cdk.spec.kubernetes import AutoScaling, SharedEnvironmentConfig, TieredStorageConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +49,11 @@ class SlurmOrchestrator:
 
 @dataclass(frozen=True, kw_only=True)
 class Orchestrator:
-    """What schedules the jobs."""
+    """What schedules the jobs: Slurm, or Amazon EKS where ``eks`` is given. Fixed for the cluster's life."""
 
     slurm: SlurmOrchestrator = field(default_factory=SlurmOrchestrator)
+    eks: EksOrchestrator | None = None
+    """Kubernetes instead of Slurm, ``{}`` too. Default: Slurm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,5 +70,11 @@ class Cluster:
     node_provisioning_mode: NodeProvisioningMode = NodeProvisioningMode.CONTINUOUS
     node_recovery: NodeRecovery | None = NodeRecovery.AUTOMATIC
     """None: leave it to the service."""
+    tiered_storage_config: TieredStorageConfig | None = None
+    """Checkpoints in memory; Amazon EKS only. Default: off."""
+    auto_scaling: AutoScaling | None = None
+    """Amazon EKS, Continuous provisioning and automatic recovery only. Default: off."""
+    shared_environment_config: SharedEnvironmentConfig | None = None
+    """File system of the restricted groups; Amazon EKS only."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """At most 46: four of the service's 50 are kept for who owns the cluster and what it waits for."""

@@ -4,6 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperpod_cdk.spec.add_on import AddOn
+from hyperpod_cdk.spec.eks_inference import Inference
+from hyperpod_cdk.spec.eks_observability import Observability
+from hyperpod_cdk.spec.eks_storage import Volume
+from hyperpod_cdk.spec.governance import TaskGovernance
+from hyperpod_cdk.spec.node_disk import NodeDisk
+
 
 @dataclass(frozen=True, kw_only=True)
 class AccessPolicy:
@@ -58,19 +65,12 @@ class HelmChart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddOn:
-    """An add-on of Amazon EKS."""
-
-    version: str | None = None
-    """Such as ``v1.3.0-eksbuild.1``. Default: the one that Amazon EKS takes for the Kubernetes version."""
-    configuration: Mapping[str, Any] = field(default_factory=dict)
-    """As in the add-on's own schema. Default: the add-on's."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class EksOrchestrator:
     """Amazon EKS runs the jobs. One EKS cluster carries one HyperPod cluster."""
 
+    cluster_arn: str | None = None
+    """An EKS cluster that is there already, ``arn:…:eks:…:cluster/<name>``. Its access, its own add-ons and
+    HyperPod's chart are then its owner's. Default: one is made."""
     kubernetes_version: str = "1.33"
     """1.30 to 1.35; the training operator is documented up to 1.33."""
     public_access_cidrs: Sequence[str] = ()
@@ -83,3 +83,16 @@ class EksOrchestrator:
     """Versions and settings of the add-ons that are installed, by name, such as ``vpc-cni``."""
     training_operator: AddOn | None = field(default_factory=AddOn)
     """HyperPodPyTorchJob, and what it needs: certificates, identity, a tag on the cluster. None: without."""
+    task_governance: TaskGovernance | None = None
+    """Queues, priorities and quotas of teams. Default: none."""
+    observability: Observability | None = None
+    """Metrics, and dashboards for them. Default: none."""
+    inference: Inference | None = None
+    """Models that are served. Default: none."""
+    volumes: Mapping[str, Volume] = field(default_factory=dict)
+    """File systems and buckets that pods mount, by their claim's name; not on an existing EKS cluster."""
+    node_disk: NodeDisk = field(default_factory=NodeDisk)
+    """Where nodes keep images and pods' files."""
+    oidc_provider_arn: str | None = None
+    """IAM identity provider of an existing EKS cluster, ``arn:…:oidc-provider/oidc.eks.…``; ``inference``
+    needs it. Default: one is made for an EKS cluster that is made."""

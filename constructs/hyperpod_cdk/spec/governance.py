@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hyperpod_cdk.spec.eks import AddOn
+from hyperpod_cdk.spec.add_on import AddOn
+from hyperpod_cdk.spec.teams import Team
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,4 +27,6 @@ class TaskGovernance:
     idle_resource_sharing: bool | None = None
     """Whether capacity of no quota is shared. Default: the service's."""
     priority_classes: Sequence[PriorityClass] = ()
-    """At most 10."""
+    """At most 10, each with a name of its own."""
+    teams: Sequence[Team] = ()
+    """Each with a compute quota. Together they should not have more than the cluster has."""

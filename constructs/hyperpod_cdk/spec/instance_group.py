@@ -10,6 +10,12 @@ from hyperpod_cdk.spec.kinds import (
     NetworkInterfaceType,
     NodeType,
 )
+from hyperpod_cdk.spec.kubernetes import (
+    AutoPatchConfig,
+    EnvironmentConfig,
+    InstanceRequirements,
+    KubernetesConfig,
+)
 from hyperpod_cdk.spec.network import OverrideVpcConfig
 from hyperpod_cdk.spec.scheduled_update import ScheduledUpdateConfig
 from hyperpod_cdk.spec.storage import EbsVolume, Mount
@@ -42,14 +48,19 @@ class InstanceGroup:
 
     instance_group_name: str
     """1-63 letters, digits and inner hyphens."""
-    instance_type: str
-    """``ml.…``; fixed for the group's life."""
     instance_count: int
     """0-6758 nodes."""
+    instance_type: str | None = None
+    """``ml.…``; fixed for the group's life. Needed unless ``instance_requirements``."""
+    instance_requirements: InstanceRequirements | None = None
+    """Several types instead of one; Amazon EKS and Continuous provisioning only."""
     min_instance_count: int | None = None
     """Nodes that must be up before the group counts as in service, 0 to ``instance_count``; Continuous
     provisioning only. Default: the service's, 1 for controller and login, else 0."""
     slurm_config: SlurmConfig | None = None
+    """What the nodes are in Slurm; needed there."""
+    kubernetes_config: KubernetesConfig | None = None
+    """Labels and taints; Amazon EKS only."""
     threads_per_core: int | None = None
     """1 (no hyper-threading) or 2. Default: the service's, 1."""
     root_volume: EbsVolume | None = None
@@ -70,6 +81,10 @@ class InstanceGroup:
     """Types with EFA only. Default: the service's."""
     scheduled_update_config: ScheduledUpdateConfig | None = None
     """Default: software is updated by hand only."""
+    auto_patch_config: AutoPatchConfig | None = None
+    """Security patches by the service; Amazon EKS only. Default: none."""
+    environment_config: EnvironmentConfig | None = None
+    """Makes the group a restricted one, ``{}`` too; Amazon EKS only."""
     image_id: str | None = None
     """Custom AMI, ``ami-…``; excludes ``image_release_version``."""
     image_release_version: str | None = None
@@ -80,3 +95,10 @@ class InstanceGroup:
     """Scripts already in S3. Default: the deployed ones."""
     execution_role_arn: str | None = None
     """Role of the nodes. Default: one is made for the group."""
+
+    @property
+    def instance_types(self) -> tuple[str, ...]:
+        """Every type that its nodes may be of, the most wanted first."""
+        if self.instance_type is not None:
+            return (self.instance_type,)
+        return tuple(self.instance_requirements.instance_types) if self.instance_requirements else ()

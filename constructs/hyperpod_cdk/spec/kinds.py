@@ -263,3 +263,54 @@ class StepPosition(StrEnum):
 
     BEFORE = "before"
     AFTER = "after"
+
+
+class TaintEffect(StrEnum):
+    """What a taint does to pods that do not tolerate it (API: ClusterKubernetesTaintEffect)."""
+
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+class PatchingStrategy(StrEnum):
+    """When nodes are patched: each as it gets idle, all once all are, or after moving their pods away."""
+
+    WHEN_IDLE = "WhenIdle"
+    WHEN_ALL_IDLE = "WhenAllIdle"
+    DRAIN_FIRST = "DrainFirst"
+
+
+class OnDrainTimeout(StrEnum):
+    """What becomes of a node whose pods do not leave in time."""
+
+    FORCE = "Force"
+    SKIP = "Skip"
+
+
+class AutoScalerType(StrEnum):
+    """What decides on the number of nodes."""
+
+    KARPENTER = "Karpenter"
+
+
+class FsxLustreDeletionPolicy(StrEnum):
+    """What becomes of the shared file system of restricted groups when the last of them goes."""
+
+    KEEP = "Keep"
+    DELETE_IF_NOT_USED = "DeleteIfNotUsed"
+
+
+class ResourceSharingStrategy(StrEnum):
+    """Whether a team lends its idle compute, and borrows that of others."""
+
+    LEND = "Lend"
+    DONT_LEND = "DontLend"
+    LEND_AND_BORROW = "LendAndBorrow"
+
+
+class PreemptTeamTasks(StrEnum):
+    """Which of its own jobs a team's job may stop to run."""
+
+    NEVER = "Never"
+    LOWER_PRIORITY = "LowerPriority"

@@ -14,7 +14,8 @@ from aws_cdk.assertions import Template
 from hyperpod_cdk.eks import EksControlPlane, HyperPodDependencies, TrainingOperator
 from hyperpod_cdk.network import HyperPodNetwork
 from hyperpod_cdk.spec import NatGateways
-from hyperpod_cdk.spec.eks import AccessEntry, AccessPolicy, AddOn, EksOrchestrator, HelmChart
+from hyperpod_cdk.spec.add_on import AddOn
+from hyperpod_cdk.spec.eks import AccessEntry, AccessPolicy, EksOrchestrator, HelmChart
 from tests.unit.eks.charts import write_chart
 
 ADMIN = "arn:aws:iam::111122223333:role/admin"

@@ -27,14 +27,15 @@ def test_addresses_of_a_node(instance_type: str, on_slurm: int, on_eks: int) -> 
     ("nodes", "addresses"),
     [
         ([], 0),
-        ([("ml.p5.48xlarge", 0)], 0),
-        ([("ml.c5.xlarge", 1)], 2),
-        ([("ml.p5.48xlarge", 4), ("ml.c5.xlarge", 2)], 4 * 32 + 2 + 32),
+        ([(["ml.p5.48xlarge"], 0)], 0),
+        ([(["ml.c5.xlarge"], 1)], 2),
+        ([(["ml.p5.48xlarge"], 4), (["ml.c5.xlarge"], 2)], 4 * 32 + 2 + 32),
+        ([(["ml.c5.xlarge", "ml.p5.48xlarge"], 1)], 32 + 32),
     ],
 )
-def test_a_zone_has_room_for_one_node_more(nodes: list[tuple[str, int]], addresses: int) -> None:
+def test_a_zone_has_room_for_one_node_more(nodes: list[tuple[list[str], int]], addresses: int) -> None:
     assert addresses_of_nodes(nodes) == addresses
 
 
 def test_pods_take_addresses_too() -> None:
-    assert addresses_of_nodes([("ml.p5.48xlarge", 2)], Orchestration.EKS) == 3 * 81
+    assert addresses_of_nodes([(["ml.p5.48xlarge"], 2)], Orchestration.EKS) == 3 * 81

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from hyperpod_cdk.service.api_model import input_shape, walk
-from hyperpod_cdk.service.api_names import EKS_ONLY, ELSEWHERE, in_spec_style
+from hyperpod_cdk.service.api_names import ELSEWHERE, in_spec_style
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,4 @@ def test_members_in_the_spec_s_style(name: str, ours: str) -> None:
 
 def test_hints_are_about_members_of_the_api() -> None:
     members = {in_spec_style(re.sub(r"[\[\]]", "", one.name)) for one in walk(input_shape("CreateCluster"))}
-    assert set(EKS_ONLY) <= members
     assert set(ELSEWHERE) <= members

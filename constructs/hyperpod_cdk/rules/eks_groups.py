@@ -1,0 +1,208 @@
+"""HP517 to HP519, HP545 to HP549: instance groups and nodes on Amazon EKS."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.look import groups, is_continuous, is_eks
+from hyperpod_cdk.rules.paths import join
+from hyperpod_cdk.rules.rule import Rule, checks
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.sources import API, GUIDE
+from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NodeRecovery, PatchingStrategy
+
+_SERVICE_LABEL = re.compile(r"([a-z0-9-]+\.)*(sagemaker\.amazonaws\.com|kubernetes\.io|k8s\.io)/")
+_MEMORY_PERCENT = range(20, 101)
+NOT_RESTRICTED = (
+    "auto_patch_config",
+    "capacity_requirements",
+    "image_id",
+    "image_release_version",
+    "instance_requirements",
+    "kubernetes_config",
+    "life_cycle_config",
+    "min_instance_count",
+    "network_interface",
+)
+"""Settings that restricted groups do not have."""
+
+
+@checks(
+    Rule(
+        code="HP517",
+        title="labels of the service's own, or taints beside deep health checks",
+        why="the service sets such labels itself, and deep health checks work with a taint of their own: the "
+        "documentation wants no other beside it",
+        fix="use a prefix of your own, and taint nodes in groups without deep health checks",
+        source=f"{GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html, "
+        f"{API}API_ClusterKubernetesConfig.html",
+    )
+)
+def labels_and_taints(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        config = group.kubernetes_config
+        if config is None:
+            continue
+        for key in config.labels if not unresolved(config.labels) else ():
+            if not unresolved(key) and _SERVICE_LABEL.match(key):
+                where = join(f"{path}.kubernetes_config.labels", key)
+                yield rule.finding(where, "is a label of the service's own", given=key)
+        if config.taints and group.on_start_deep_health_checks and not unresolved(config.taints):
+            where = f"{path}.kubernetes_config.taints"
+            yield rule.finding(where, "stand beside on_start_deep_health_checks")
+
+
+@checks(
+    Rule(
+        code="HP518",
+        title="several instance types where the service takes one",
+        why="it chooses node by node, which is Continuous provisioning, and takes each type once",
+        fix="use node_provisioning_mode: Continuous, and each type once",
+        source=f"{GUIDE}sagemaker-hyperpod-release-notes.html (16 April 2026)",
+    )
+)
+def flexible_types(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        if group.instance_requirements is None or unresolved(spec.cluster.node_provisioning_mode):
+            continue
+        where = f"{path}.instance_requirements"
+        if not is_continuous(spec):
+            yield rule.finding(where, "needs Continuous provisioning")
+        names = list(group.instance_requirements.instance_types)
+        for index, name in enumerate(names):
+            if name in names[:index] and not unresolved(name):
+                yield rule.finding(f"{where}.instance_types[{index}]", "stands there already", given=name)
+
+
+@checks(
+    Rule(
+        code="HP519",
+        title="autoscaling that can not be",
+        why="the service takes it only with Continuous provisioning and automatic node recovery",
+        fix="set node_provisioning_mode: Continuous and node_recovery: Automatic, or remove auto_scaling",
+        source=f"{GUIDE}sagemaker-hyperpod-eks-autoscaling.html",
+    )
+)
+def autoscaling(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    cluster = spec.cluster
+    if cluster.auto_scaling is None:
+        return
+    mode, recovery = cluster.node_provisioning_mode, cluster.node_recovery
+    if not unresolved(mode) and not is_continuous(spec):
+        yield rule.finding("cluster.node_provisioning_mode", "does not go with auto_scaling", given=mode)
+    if not unresolved(recovery) and recovery != NodeRecovery.AUTOMATIC:
+        yield rule.finding("cluster.node_recovery", "does not go with auto_scaling", given=recovery)
+
+
+@checks(
+    Rule(
+        code="HP545",
+        title="a share of memory for checkpoints outside what is documented",
+        why="the guide says 20 to 100 percent, the API's model 0 to 100; below 20 the service may refuse it",
+        fix="give 20 to 100, or leave it to the service",
+        source=f"{GUIDE}managed-tier-checkpointing-setup.html, {API}API_ClusterTieredStorageConfig.html",
+    )
+)
+def memory_for_checkpoints(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    tiered = spec.cluster.tiered_storage_config
+    given = tiered.instance_memory_allocation_percentage if tiered else None
+    if given is not None and not unresolved(given) and given not in _MEMORY_PERCENT:
+        where = "cluster.tiered_storage_config.instance_memory_allocation_percentage"
+        nearest = [min(max(given, _MEMORY_PERCENT.start), _MEMORY_PERCENT.stop - 1)]
+        yield rule.finding(where, "is out of range", given=given, allowed="20 to 100", nearest=nearest)
+
+
+@checks(
+    Rule(
+        code="HP546",
+        title="a restricted group with a setting that it can not have",
+        why="nobody gets on its nodes: it runs no scripts and no image of yours",
+        fix="remove the setting, or environment_config to have an ordinary group",
+        source=f"{API}API_ClusterRestrictedInstanceGroupSpecification.html",
+    )
+)
+def restricted_settings(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in _restricted(spec):
+        for name in NOT_RESTRICTED:
+            value = getattr(group, name)
+            if value is not None and not unresolved(value):
+                yield rule.finding(f"{path}.{name}", "is not for restricted groups")
+
+
+@checks(
+    Rule(
+        code="HP547",
+        title="restricted groups without a file system, or a file system without them",
+        why="a restricted group works on a file system that the service makes, its own or the cluster's "
+        "shared one",
+        fix="give shared_environment_config on the cluster, or environment_config.fsx_lustre_config on each "
+        "group",
+        source=f"{API}API_ClusterSharedEnvironmentConfig.html",
+    )
+)
+def restricted_file_system(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    shared = spec.cluster.shared_environment_config is not None
+    for path, group in _restricted(spec):
+        own = group.environment_config is not None and group.environment_config.fsx_lustre_config is not None
+        if own == shared:
+            message = "has a file system beside the shared one" if own else "has no file system"
+            yield rule.finding(f"{path}.environment_config", message)
+    if shared and not any(_restricted(spec)):
+        yield rule.finding(
+            "cluster.shared_environment_config", "is for restricted groups, of which there are none"
+        )
+
+
+@checks(
+    Rule(
+        code="HP548",
+        title="automatic patching that is told two things",
+        why="only DrainFirst drains nodes, and a date has to be one",
+        fix="use patching_strategy: DrainFirst with drain_policy, and a date such as 2026-12-31T03:00:00Z",
+        source=f"{GUIDE}sagemaker-hyperpod-ami-auto-patching.html, {API}API_ClusterAutoPatchConfig.html",
+    )
+)
+def auto_patch(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec):
+        config, where = group.auto_patch_config, f"{path}.auto_patch_config"
+        if config is None:
+            continue
+        strategy, date = config.patching_strategy, config.next_patch_date
+        if (
+            config.drain_policy is not None
+            and not unresolved(strategy)
+            and strategy != PatchingStrategy.DRAIN_FIRST
+        ):
+            yield rule.finding(f"{where}.drain_policy", "goes with DrainFirst only", given=strategy)
+        if date is not None and not unresolved(date) and not _is_date(date):
+            yield rule.finding(f"{where}.next_patch_date", "is no date and time", given=date)
+
+
+@checks(
+    Rule(
+        code="HP549",
+        title="scripts of your own that an EKS node does not run",
+        why="HyperPod runs on_create on a node of Amazon EKS and nothing else, and makes no group without it",
+        fix="name the script in on_create",
+        source=f"{API}API_ClusterLifeCycleConfig.html, {GUIDE}sagemaker-hyperpod-eks-prerequisites.html",
+    )
+)
+def on_create_needed(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec) if is_eks(spec) else ():
+        config = group.life_cycle_config
+        if config is not None and (config.on_create is None or config.on_init_complete is not None):
+            yield rule.finding(f"{path}.life_cycle_config", "does not name on_create alone")
+
+
+def _restricted(spec: HyperPodSpec) -> Iterator[tuple[str, InstanceGroup]]:
+    for path, group in groups(spec):
+        if group.environment_config is not None:
+            yield path, group
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
