@@ -1,9 +1,9 @@
 """systemd's units: what is enabled and masked is read from its links, and only a difference starts systemctl.
 
-A call of systemctl that changes nothing takes a tenth of a second alone, and several where many hosts share a
-processor (measured); a second run makes a dozen of them. And whenever systemd reads all its units again it runs
-two dozen generators: that was half of all the processor time of a node's set-up (measured), so nothing asks for it
-unless systemd has something stale in memory. Links of what is enabled or masked count from the next boot on anyway.
+A call of systemctl that changes nothing takes a tenth of a second alone, and several where many hosts share
+a processor (measured); a second run makes a dozen of them. And whenever systemd reads all its units again it
+runs two dozen generators: that was half of the processor time of a node's set-up (measured), so nothing asks
+for it unless systemd has something stale in memory. What is enabled or masked counts at the next boot anyway.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError
 from hyperpod_node.root import Root
 
 FOLDER = "/etc/systemd/system"
@@ -65,8 +66,10 @@ def mask(context: Context, units: Sequence[str]) -> bool:
     if not new:
         return False
     # Units that the image lacks cannot be stopped, and need not be.
-    context.commands.run("systemctl", "stop", *new, accept=(0, 1, 5), timeout_seconds=120)
-    context.commands.run("systemctl", "mask", NO_RELOAD, *new)
+    context.commands.run("systemctl", "mask", NO_RELOAD, "--now", *new, accept=(0, 1, 5), timeout_seconds=120)
+    left = [unit for unit in new if not is_masked(context.root, unit)]
+    if left:
+        raise NodeError(f"systemd does not mask {', '.join(left)}", advice="see `systemctl status` of them")
     return True
 
 

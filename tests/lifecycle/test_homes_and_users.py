@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
+from hyperpod_cdk.rehearsal.node_commands.machine import Call, Machine
+from hyperpod_cdk.rehearsal.node_commands.serving import COMMANDS
 from hyperpod_node import homes
-from hyperpod_node.accounts import account, groups
+from hyperpod_node.accounts import account, accounts, groups
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import home, mounts, ssh, users
 from tests.lifecycle.helpers import ALICE, BOB, LUSTRE, OPENZFS, Bench, bench, snapshot
@@ -190,10 +192,39 @@ def test_117_groups_that_a_node_lacks_are_left_out_with_a_warning(tmp_path: Path
     assert node.calls("usermod") == [["usermod", "--append", "--groups", "docker", "alice"]]
 
 
+def test_a_group_of_ones_own_may_have_another_number(tmp_path: Path) -> None:
+    node = with_users(tmp_path, {**BOB, "gid": 3002})
+    users.ensure_users(node.context)
+    assert node.calls("groupadd") == [["groupadd", "--gid", "3002", "bob"]]
+    found = account(node.context.root, "bob")
+    assert found
+    assert (found.uid, found.gid) == (2002, 3002)
+
+
+def test_a_group_with_another_number_than_asked_for_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = with_users(tmp_path, BOB)
+
+    def odd(machine: Machine, call: Call) -> tuple[int, str]:
+        machine.append("/etc/passwd", f"{call.last}:x:2002:999::/home/bob:/bin/bash")
+        return 0, ""
+
+    monkeypatch.setitem(COMMANDS, "useradd", odd)
+    with pytest.raises(NodeError, match="useradd gave bob gid 999 instead of 2002") as error:
+        users.ensure_users(node.context)
+    assert "login.defs" in error.value.advice
+
+
 def test_users_may_share_an_existing_primary_group(tmp_path: Path) -> None:
     node = with_users(tmp_path, ALICE, {**BOB, "gid": 2001})
     users.ensure_users(node.context)
-    assert len(node.calls("groupadd")) == 1
+    # alice's own came with her
+    assert node.calls("groupadd") == []
+    assert [entry.gid for entry in accounts(node.context.root) if entry.name in ("alice", "bob")] == [
+        2001,
+        2001,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_102_before_anything_can_be_installed(tmp_path: Path) -> None:
     node = bench(tmp_path)
     packages.hold_packages(node.context)
     verbs = [call[:2] for call in node.machine.calls()]
-    assert verbs.index(["systemctl", "stop"]) < verbs.index(["apt-mark", "hold"])
+    assert verbs.index(["systemctl", "mask"]) < verbs.index(["apt-mark", "hold"])
 
 
 def test_124_a_second_run_holds_nothing_anew(tmp_path: Path) -> None:

@@ -108,11 +108,20 @@ def _unlock(context: Context, present: Account) -> None:
 
 def _add(context: Context, user: User, home: str) -> None:
     # The databases may be locked for a moment by another program: useradd says so and gives up at once.
-    if user.gid not in {group.gid for group in groups(context.root)}:
+    present = {group.gid for group in groups(context.root)}
+    own_group = user.gid == user.uid and user.gid not in present
+    if not own_group and user.gid not in present:
         context.commands.run("groupadd", "--gid", str(user.gid), user.name, attempts=5)
-    numbers = ("--uid", str(user.uid), "--gid", str(user.gid))
+    # a group of the user's own gets the user's number where it is free
+    group = ("--user-group",) if own_group else ("--gid", str(user.gid))
     place = ("--home-dir", home, "--no-create-home", "--shell", SHELL)
-    context.commands.run("useradd", *numbers, *place, user.name, attempts=5)
+    context.commands.run("useradd", "--uid", str(user.uid), *group, *place, user.name, attempts=5)
+    made = account(context.root, user.name)
+    if made is None or made.gid != user.gid:
+        raise NodeError(
+            f"useradd gave {user.name} gid {made and made.gid} instead of {user.gid}",
+            advice="see USERGROUPS_ENAB, GID_MIN and GID_MAX in /etc/login.defs, and /etc/group",
+        )
 
 
 def _ensure_groups(context: Context, user: User) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -285,7 +286,7 @@ class Sandbox:
     def provision(
         self, hosts: Sequence[Host] | None = None, *, env: Mapping[str, str] | None = None, check: bool = True
     ) -> dict[str, ScriptRun]:
-        """Run the lifecycle scripts on hosts, at the same time, as the service's agents do.
+        """Run the lifecycle scripts on hosts, as the service's agents do: all at once, when all have them.
 
         Args:
             hosts: on which; default: all.
@@ -300,7 +301,8 @@ class Sandbox:
         """
         chosen = list(self.hosts.values()) if hosts is None else list(hosts)
         with ThreadPoolExecutor(PARALLEL) as pool:
-            runs = list(pool.map(lambda host: self.run_script(host, env=env), chosen))
+            folders = list(pool.map(self.fetch_script, chosen))
+            runs = list(pool.map(partial(self.start_script, env=env), chosen, folders))
         failed = [run for run in runs if run.exit_code]
         if failed and check:
             texts = [
@@ -311,9 +313,12 @@ class Sandbox:
 
     def run_script(self, host: Host, *, env: Mapping[str, str] | None = None) -> ScriptRun:
         """Download the deployment to a host and run its entry script there; see :meth:`provision`."""
+        return self.start_script(host, self.fetch_script(host), env=env)
+
+    def fetch_script(self, host: Host) -> str:
+        """Wait until the service would start the scripts on a host, and download them; their folder there."""
         self.await_agent(host)
-        folder = self.download(host)
-        return self.start_script(host, folder, env=env)
+        return self.download(host)
 
     def download(self, host: Host, uri: str = "") -> str:
         """Let a host fetch a deployment from S3, the latest unless told; the folder it lies in there."""

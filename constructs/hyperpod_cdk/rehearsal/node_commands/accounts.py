@@ -18,14 +18,21 @@ def groupadd(machine: Machine, call: Call) -> Answer:
 
 
 def useradd(machine: Machine, call: Call) -> Answer:
-    """``useradd --uid UID --gid GID --home-dir HOME --no-create-home --shell SHELL NAME``."""
-    uid, gid, name = call.option("--uid"), call.option("--gid"), call.last
+    """``useradd --uid UID`` with ``--gid GID`` or ``--user-group``, ``--home-dir``, ``--shell`` and NAME."""
+    uid, name = call.option("--uid"), call.last
+    own_group = "--user-group" in call.arguments
+    gid = uid if own_group else call.option("--gid")
     for row in _rows(machine, PASSWD):
         if row[0] == name:
             return 9, f"useradd: user '{name}' already exists"
         if row[2] == uid:
             return 4, f"useradd: UID {uid} is not unique"
-    if gid not in {row[2] for row in _rows(machine, GROUP)}:
+    groups = _rows(machine, GROUP)
+    if own_group:
+        if name in {row[0] for row in groups}:
+            return 9, f"useradd: group {name} exists - if you want to add this user to that group, use -g."
+        machine.append(GROUP, f"{name}:x:{gid}:")
+    elif gid not in {row[2] for row in groups}:
         return 6, f"useradd: group '{gid}' does not exist"
     machine.append(PASSWD, f"{name}:x:{uid}:{gid}::{call.option('--home-dir')}:{call.option('--shell')}")
     return 0, ""

@@ -1,4 +1,4 @@
-#!/usr/bin/python3 -I
+#!/usr/bin/python3 -IS
 """Stands in for mount.lustre, mount.nfs and mount.nfs4: mount(8) runs ``NAME SPEC DIRECTORY [-o OPTIONS]``.
 
 The kernel here has neither client. This checks what the real helpers check, asks whether the server answers,
@@ -10,7 +10,6 @@ import json
 import os
 import re
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -79,6 +78,9 @@ def exports(server: str, address: str, name: str) -> bool:
     """Ask the NFS server, over NFS 4, for the export; where this machine can have none, take it as there."""
     if not control().get("nfs_servers", {}).get(server):
         return True
+    # costs more than all the rest, and Lustre needs it not
+    import subprocess  # noqa: PLC0415
+
     listing = ["nfs-ls", f"nfs://{address}{name}?version=4"]
     return subprocess.run(listing, capture_output=True, check=False, timeout=20).returncode == 0
 
@@ -87,7 +89,7 @@ def attach(folder: Path, directory: str, *, kind: str, read_only: bool) -> int:
     """Mount the folder; /proc/mounts will show its path without what comes before the server."""
     wanted = f"subtype={kind},allow_other,nonempty,dev,suid" + (",ro" if read_only else "")
     command = ["bindfs", "--multithreaded", "--enable-lock-forwarding", "-o", wanted, str(folder), directory]
-    return subprocess.run(command, check=False).returncode and EX_FAIL
+    return os.spawnvp(os.P_WAIT, command[0], command) and EX_FAIL
 
 
 def no_answer(helper: str, kind: str, spec: str, directory: str) -> int:
