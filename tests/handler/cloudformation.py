@@ -176,6 +176,8 @@ class Stack:
         framework: what the requests go to.
         stack_id: the stack's ARN.
         logical_id: of the resource.
+        resource_type: of the resource.
+        identity: what a request's resource is called, and CloudFormation knows it by.
         physical_id: what CloudFormation knows the resource by; empty without one.
         current: properties of the resource as it was last made or updated.
         failed_update: properties and physical id of an update whose rollback has not succeeded.
@@ -185,6 +187,8 @@ class Stack:
     framework: Framework
     stack_id: str = STACK_ID
     logical_id: str = "Cluster"
+    resource_type: str = "Custom::HyperPodCluster"
+    identity: Callable[[Request], str] = lambda request: str(request["ClusterName"])
     physical_id: str = ""
     current: Request = field(default_factory=dict)
     failed_update: tuple[Request, str] | None = None
@@ -196,7 +200,7 @@ class Stack:
             "RequestId": f"00000000-0000-4000-8000-{next(REQUEST_NUMBERS):012d}",
             "StackId": self.stack_id,
             "LogicalResourceId": self.logical_id,
-            "ResourceType": "Custom::HyperPodCluster",
+            "ResourceType": self.resource_type,
             "ResourceProperties": stringified(new),
         }
         if old is not None:
@@ -260,8 +264,8 @@ class Stack:
             failed, physical_id = self.failed_update
             if physical_id != self.physical_id:
                 yield from self._remove(failed, physical_id)
-            elif failed["Request"]["ClusterName"] != physical_id:
-                self.abandoned.append((failed, failed["Request"]["ClusterName"]))
+            elif self.identity(failed["Request"]) != physical_id:
+                self.abandoned.append((failed, self.identity(failed["Request"])))
         response = yield self.event("Delete", self.current, physical_id=self.physical_id)
         if response is not None and response.ok:
             self.physical_id, self.current, self.failed_update = "", {}, None

@@ -10,6 +10,7 @@ from hyperpod_cdk.service.api_model import input_shape, walk
 from tests.handler.samples import stringified
 
 CREATE = input_shape("CreateCluster")
+QUOTA = input_shape("CreateComputeQuota")
 GROUP = {
     "InstanceGroupName": "gpu",
     "InstanceCount": 2,
@@ -115,5 +116,20 @@ def test_old_properties_lose_what_the_api_no_longer_knows() -> None:
 
 
 def test_22_every_type_of_the_request_is_known_to_the_cast() -> None:
-    types = {member.shape.type_name for member in walk(CREATE)}
-    assert types == {"structure", "list", "map", "string", "integer", "boolean", "timestamp"}
+    types = {member.shape.type_name for shape in (CREATE, QUOTA) for member in walk(shape)}
+    assert types == {"structure", "list", "map", "string", "integer", "float", "boolean", "timestamp"}
+
+
+@pytest.mark.parametrize(("given", "expected"), [("2.50", 2.5), ("3", 3.0), (0.1, 0.1), ("1E-3", 0.001)])
+def test_50_numbers_with_a_fraction_come_back(given: Any, expected: float) -> None:
+    entry = {"InstanceType": "ml.c5.large", "VCpu": given, "Count": "2"}
+    found = cast({"ComputeQuotaConfig": {"ComputeQuotaResources": [entry]}}, QUOTA, "Request")
+    (resource,) = found["ComputeQuotaConfig"]["ComputeQuotaResources"]
+    assert resource == {"InstanceType": "ml.c5.large", "VCpu": expected, "Count": 2}
+    assert isinstance(resource["VCpu"], float)
+
+
+def test_10_what_is_no_number_is_named_by_its_path() -> None:
+    entry = {"InstanceType": "ml.c5.large", "MemoryInGiB": "16 GiB"}
+    with pytest.raises(RefusedError, match=r"\[0\].MemoryInGiB: must be a number, got: '16 GiB'"):
+        cast({"ComputeQuotaConfig": {"ComputeQuotaResources": [entry]}}, QUOTA, "Request")

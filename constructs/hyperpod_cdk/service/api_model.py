@@ -16,17 +16,22 @@ API_VERSION = "2017-07-24"
 OPERATIONS = (
     "AddTags",
     "CreateCluster",
+    "CreateComputeQuota",
     "DeleteCluster",
+    "DeleteComputeQuota",
     "DeleteTags",
     "DescribeCluster",
     "DescribeClusterEvent",
     "DescribeClusterNode",
+    "DescribeComputeQuota",
     "ListClusterEvents",
     "ListClusterNodes",
     "ListClusters",
+    "ListComputeQuotas",
     "ListTags",
     "UpdateCluster",
     "UpdateClusterSoftware",
+    "UpdateComputeQuota",
 )
 """Operations that the cut model keeps."""
 

@@ -9,7 +9,12 @@ from botocore.model import ListShape, MapShape, Shape, StructureShape
 from .errors import RefusedError
 
 _DROP = object()
-_INTEGERS = frozenset({"integer", "long"})
+_NUMBERS: Mapping[str, tuple[type[int] | type[float], str]] = {
+    "integer": (int, "a whole number"),
+    "long": (int, "a whole number"),
+    "float": (float, "a number"),
+    "double": (float, "a number"),
+}
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -74,11 +79,12 @@ def _scalar(value: Any, shape: Shape, path: str) -> Any:
         if text not in _BOOLEANS:
             raise _misfit(path, value, "true or false")
         return _BOOLEANS[text]
-    if shape.type_name in _INTEGERS:
+    if shape.type_name in _NUMBERS:
+        kind, wanted = _NUMBERS[shape.type_name]
         try:
-            return int(text)
+            return kind(text)
         except ValueError:
-            raise _misfit(path, value, "a whole number") from None
+            raise _misfit(path, value, wanted) from None
     return _unless_too_short(text, shape)
 
 

@@ -35,18 +35,22 @@ class ClusterFailedError(Exception):
     """The cluster did not become what was asked for. The message is for the user."""
 
 
+class QuotaFailedError(Exception):
+    """The compute quota did not become what was asked for. The message is for the user."""
+
+
 def code_of(error: Exception) -> str:
     """Give the AWS error code; empty when the error is not an answer of AWS."""
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
 
 
 def is_not_found(error: Exception) -> bool:
-    """Whether there is no such cluster."""
+    """Whether there is no such thing."""
     return code_of(error) == "ResourceNotFound"
 
 
 def is_conflict(error: Exception) -> bool:
-    """Whether the cluster's state does not allow the call now."""
+    """Whether the state of a cluster or quota does not allow the call now."""
     return code_of(error) == "ConflictException"
 
 

@@ -16,8 +16,8 @@ on_event returned (262,144: Step Functions API reference, LambdaFunctionSchedule
 class Event:
     """A request of CloudFormation, as the provider framework hands it over.
 
-    ``physical_id`` is empty on Create. ``handover`` is what on_event left for is_complete. ``size`` is the
-    event's own, in bytes.
+    ``resource_type`` is ``Custom::…``. ``physical_id`` is empty on Create. ``handover`` is what on_event left
+    for is_complete. ``size`` is the event's own, in bytes.
     """
 
     kind: str
@@ -26,6 +26,7 @@ class Event:
     logical_id: str
     physical_id: str
     properties: Mapping[str, Any]
+    resource_type: str = ""
     old_properties: Mapping[str, Any] = field(default_factory=dict)
     handover: Mapping[str, Any] = field(default_factory=dict)
     size: int = 0
@@ -40,6 +41,7 @@ def event_of(raw: Mapping[str, Any]) -> Event:
         logical_id=raw["LogicalResourceId"],
         physical_id=raw.get("PhysicalResourceId", ""),
         properties=raw.get("ResourceProperties") or {},
+        resource_type=raw.get("ResourceType", ""),
         old_properties=raw.get("OldResourceProperties") or {},
         handover=raw.get("Handover") or {},
         size=len(json.dumps(raw, ensure_ascii=False, separators=(",", ":"), default=str).encode()),

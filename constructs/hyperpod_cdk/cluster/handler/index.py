@@ -10,6 +10,9 @@ from .create import on_create
 from .delete import on_delete
 from .event import Event, event_of
 from .log import log, log_exception
+from .quota.operations import OPERATIONS as QUOTA_OPERATIONS
+from .quota.operations import TYPE as QUOTA
+from .quota.wait import is_complete as poll_quota
 from .reason import REASON_BYTES, shorten
 from .update import on_update
 from .wait import is_complete as poll
@@ -39,7 +42,7 @@ def on_event(event: Mapping[str, Any], _context: object = None) -> dict[str, Any
     Raises:
         CustomResourceError: it could not be begun.
     """
-    return _run(lambda request, aws: OPERATIONS[request.kind](request, aws), event)
+    return _run(_begin, event)
 
 
 def is_complete(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def is_complete(event: Mapping[str, Any], _context: object = None) -> dict[str, 
     Raises:
         CustomResourceError: it failed for good.
     """
-    return _run(poll, event)
+    return _run(_poll, event)
 
 
 def watch(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
@@ -69,6 +72,15 @@ def watch(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
         Done.
     """
     return {**look(event, _aws())}
+
+
+def _begin(event: Event, aws: Aws) -> dict[str, Any]:
+    operations = QUOTA_OPERATIONS if event.resource_type == QUOTA else OPERATIONS
+    return operations[event.kind](event, aws)
+
+
+def _poll(event: Event, aws: Aws) -> dict[str, Any]:
+    return poll_quota(event, aws) if event.resource_type == QUOTA else poll(event, aws)
 
 
 def _run(action: Callable[[Event, Aws], dict[str, Any]], event: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ OWN_TAGS = frozenset({STACK_TAG, LOGICAL_TAG, REQUEST_TAG, PENDING_TAG})
 """Tags that are the handler's and never the user's."""
 
 MAX_USER_TAGS = 50 - len(OWN_TAGS)
-"""The service takes 50 tags a cluster (API reference, AddTags); ours are among them."""
+"""The service takes 50 tags of each resource (API reference, AddTags); ours are among them."""
 
 
 def check_tags(tags: Mapping[str, str]) -> None:
@@ -31,43 +31,46 @@ def check_tags(tags: Mapping[str, str]) -> None:
     if own:
         raise RefusedError(f"Request.Tags[{own[0]}]: the name is kept for this resource; choose another")
     if len(tags) > MAX_USER_TAGS:
-        raise RefusedError(
-            f"Request.Tags: at most {MAX_USER_TAGS} of the 50 tags of a cluster are free, got {len(tags)}"
-        )
+        raise RefusedError(f"Request.Tags: at most {MAX_USER_TAGS} of its 50 tags are free, got {len(tags)}")
 
 
 def ownership_tags(event: Event) -> dict[str, str]:
-    """Give the tags that mark a cluster as this resource's."""
+    """Give the tags that mark what was made as this resource's."""
     return {STACK_TAG: event.stack_id, LOGICAL_TAG: event.logical_id}
 
 
 def creation_tags(event: Event) -> dict[str, str]:
-    """Give the tags of a new cluster: whose it is, and which request made it."""
+    """Give the tags of what is new: whose it is, and which request made it."""
     return {**ownership_tags(event), REQUEST_TAG: event.request_id}
 
 
 def is_made_by(tags: Mapping[str, str], event: Event) -> bool:
-    """Whether an earlier delivery of the same request made the cluster."""
+    """Whether an earlier delivery of the same request made it."""
     return creation_tags(event).items() <= tags.items()
 
 
 def is_ours(tags: Mapping[str, str], event: Event) -> bool:
-    """Whether the tags say that the cluster is this resource's."""
+    """Whether the tags say that it is this resource's."""
     return ownership_tags(event).items() <= tags.items()
 
 
-def owner(tags: Mapping[str, str]) -> str:
-    """Say whose a cluster is that is not ours, for people."""
+def owner(tags: Mapping[str, str], noun: str = "cluster") -> str:
+    """Say whose a thing is that is not ours, for people.
+
+    Args:
+        tags: the thing's.
+        noun: what it is.
+    """
     parts = tags.get(STACK_TAG, "").split("/")
     if len(parts) != 3:
-        return "it has no tags of a stack's cluster"
-    return f"it is {tags.get(LOGICAL_TAG, 'a cluster')} of stack {parts[1]} ({parts[2]})"
+        return f"it has no tags of a stack's {noun}"
+    return f"it is {tags.get(LOGICAL_TAG, f'a {noun}')} of stack {parts[1]} ({parts[2]})"
 
 
 def missing_tag(tags: Mapping[str, str], event: Event) -> str | None:
-    """Name the tag that somebody took from a cluster of this resource; None when the tags say another thing.
+    """Name the tag that somebody took from what is this resource's; None when the tags say another thing.
 
-    Both are put on a cluster at once, so that one without the other tells of a hand that took the other.
+    Both are put on it at once, so that one without the other tells of a hand that took the other.
     """
     wanted = ownership_tags(event)
     missing = [key for key in wanted if key not in tags]
@@ -81,7 +84,7 @@ def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def read_tags(aws: Aws, arn: str) -> dict[str, str]:
-    """Give every tag of a cluster."""
+    """Give every tag of what an ARN names."""
     tags: dict[str, str] = {}
     page: dict[str, Any] = {}
     while True:

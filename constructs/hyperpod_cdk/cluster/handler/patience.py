@@ -14,7 +14,13 @@ PATIENCE_SECONDS = 120.0
 _Answer = TypeVar("_Answer")
 
 
-def patiently(aws: Aws, call: Callable[..., _Answer], /, **arguments: Any) -> _Answer:
+def _never(_error: Exception) -> bool:
+    return False
+
+
+def patiently(
+    aws: Aws, call: Callable[..., _Answer], /, *, also: Callable[[Exception], bool] = _never, **arguments: Any
+) -> _Answer:
     """Make a call; throttled, faulted or not yet permitted, repeat it while :data:`PATIENCE_SECONDS` last.
 
     The time is that of the invocation, whatever the number of calls, so that on_event comes to an end.
@@ -22,6 +28,7 @@ def patiently(aws: Aws, call: Callable[..., _Answer], /, **arguments: Any) -> _A
     Args:
         aws: whose clock is used.
         call: a client's method.
+        also: tells a further error that is expected to go away.
         arguments: of the call.
 
     Raises:
@@ -31,7 +38,7 @@ def patiently(aws: Aws, call: Callable[..., _Answer], /, **arguments: Any) -> _A
         try:
             return call(**arguments)
         except AWS_ERRORS as error:
-            expected = is_transient(error) or is_permission_delay(error)
+            expected = is_transient(error) or is_permission_delay(error) or also(error)
             if not expected or aws.now() + pause - aws.started > PATIENCE_SECONDS:
                 raise
             log("call will be repeated", level="WARNING", code=code_of(error), reason=str(error), pause=pause)

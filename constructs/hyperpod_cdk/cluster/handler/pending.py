@@ -1,4 +1,4 @@
-"""The note that an update leaves on a busy cluster: it still has something to send."""
+"""The note that an update leaves on what is busy: it still has something to send."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from .ownership import PENDING_TAG, tag_list
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:
-    """The note on a cluster that an update still has something to send.
+    """The note on a cluster or quota that an update still has something to send.
 
     The newest request owns it, so that the poller of a cancelled update, which goes on, sends nothing.
 

@@ -1,0 +1,118 @@
+"""The quota as it is: DescribeComputeQuota's answer, found by id or by name."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..clients import Aws
+from ..errors import AWS_ERRORS, is_not_found
+
+GONE = "Deleted"
+BUSY = frozenset({"Creating", "Updating"})
+NEVER_MADE = frozenset({"CreateFailed", "CreateRollbackFailed"})
+UPDATE_FAILED = frozenset({"UpdateFailed", "UpdateRollbackFailed"})
+DELETE_FAILED = frozenset({"DeleteFailed", "DeleteRollbackFailed"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """A quota that exists; ``description`` is DescribeComputeQuota's answer."""
+
+    description: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The 12 characters that the service drew."""
+        return str(self.description["ComputeQuotaId"])
+
+    @property
+    def arn(self) -> str:
+        """The quota's ARN."""
+        return str(self.description["ComputeQuotaArn"])
+
+    @property
+    def name(self) -> str:
+        """The quota's name."""
+        return str(self.description["Name"])
+
+    @property
+    def team(self) -> str:
+        """The team's name."""
+        return str(self.description["ComputeQuotaTarget"]["TeamName"])
+
+    @property
+    def status(self) -> str:
+        """One of the API's SchedulerResourceStatus values."""
+        return str(self.description["Status"])
+
+    @property
+    def version(self) -> int:
+        """What an update must name."""
+        return int(self.description["ComputeQuotaVersion"])
+
+    @property
+    def made(self) -> float:
+        """When it was made, in seconds since 1970."""
+        return float(self.description["CreationTime"].timestamp())
+
+
+def look(aws: Aws, quota_id: str) -> Live | None:
+    """Describe a quota; None when there is none, or it is shown as deleted.
+
+    Args:
+        aws: the way to AWS.
+        quota_id: the service's.
+    """
+    try:
+        live = Live(description=aws.sagemaker.describe_compute_quota(ComputeQuotaId=quota_id))
+    except AWS_ERRORS as error:
+        if is_not_found(error):
+            return None
+        raise
+    return None if live.status == GONE else live
+
+
+def find(aws: Aws, physical_id: str) -> Live | None:
+    """Describe a quota by its cluster and name; None when there is none.
+
+    Args:
+        aws: the way to AWS.
+        physical_id: ``<cluster id>/<name>``.
+    """
+    cluster_id, _, name = physical_id.partition("/")
+    for summary in summaries(aws, NameContains=name):
+        if summary["Name"] == name and summary.get("ClusterArn", "").endswith(f":cluster/{cluster_id}"):
+            return look(aws, summary["ComputeQuotaId"])
+    return None
+
+
+def of_team(aws: Aws, cluster_arn: str, team: str) -> Live | None:
+    """Describe the quota that a team has in a cluster; None when it has none.
+
+    Args:
+        aws: the way to AWS.
+        cluster_arn: the HyperPod cluster's.
+        team: the team's name.
+    """
+    for summary in summaries(aws, ClusterArn=cluster_arn):
+        if summary["ComputeQuotaTarget"]["TeamName"] == team:
+            return look(aws, summary["ComputeQuotaId"])
+    return None
+
+
+def summaries(aws: Aws, **filters: Any) -> Iterator[Mapping[str, Any]]:
+    """Give what ListComputeQuotas tells of each quota that is not deleted, page by page.
+
+    Args:
+        aws: the way to AWS.
+        filters: further arguments of ListComputeQuotas.
+    """
+    page: dict[str, Any] = {}
+    while True:
+        answer = aws.sagemaker.list_compute_quotas(MaxResults=100, **filters, **page)
+        for summary in answer.get("ComputeQuotaSummaries", ()):
+            if summary["Status"] != GONE:
+                yield summary
+        if not answer.get("NextToken"):
+            return
+        page = {"NextToken": answer["NextToken"]}
