@@ -22,6 +22,7 @@ from moto.ec2.models import ec2_backends
 from moto.utilities.utils import get_partition
 
 from hyperpod_cdk.rehearsal.aws.bucket_policies import bucket_policies_as_in_s3
+from hyperpod_cdk.rehearsal.aws.control_planes import control_planes_served
 from hyperpod_cdk.rehearsal.aws.filesystems import FileSystems, file_systems_served
 from hyperpod_cdk.rehearsal.aws.functions.pool import FunctionPool, functions_run_in
 from hyperpod_cdk.rehearsal.aws.functions.python_runtime import CLOCK_VARIABLE
@@ -185,6 +186,7 @@ class EmbeddedAws:
         enter(policies_simulated())
         self._file_systems = enter(file_systems_served())
         self._quotas = enter(quotas_served())
+        enter(control_planes_served(speed=self._speed))
         enter(cloudformation_served_by(self._cloudformation))
         for extend in self._extensions:
             extend()

@@ -110,8 +110,6 @@ def _lets_in(eks: AmazonEks, cluster: Cluster, groups: set[str]) -> bool:
         for rule in group.ingress_rules if group is not None else ():
             low, high = int(rule.from_port or 0), int(rule.to_port or 65535)
             source = rule.source_group.get("GroupId") in groups or bool(rule.ip_range)
-            if source and (
-                str(rule.ip_protocol) == "-1" or low <= _HTTPS <= high
-            ):
+            if source and (str(rule.ip_protocol) == "-1" or low <= _HTTPS <= high):
                 return True
     return False

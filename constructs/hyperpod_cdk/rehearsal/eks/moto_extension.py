@@ -20,6 +20,8 @@ from hyperpod_cdk.rehearsal.eks.operations import operations, read
 from hyperpod_cdk.rehearsal.eks.service import AmazonEks
 
 _ATTRIBUTE = "_amazon_eks"
+_COLLECTIONS = ("access-policies", "addons", "clusters", "tags")
+"""What the paths of all operations begin with."""
 _creation = Lock()
 
 
@@ -83,7 +85,11 @@ def served(prepare: Callable[[AmazonEks], None]) -> Iterator[None]:
     Args:
         prepare: called once with the service of each account and Region that is asked.
     """
-    paths = {"{0}/(clusters|addons|access-policies|tags)(?P<rest>/.*)?$": Api.dispatch}
+    paths = {
+        f"{{0}}/{collection}{rest}": Api.dispatch
+        for collection in _COLLECTIONS
+        for rest in ("$", "/(?P<rest>.+)$")
+    }
     _watchers.append(prepare)
     try:
         with patch.dict(urls.url_paths, paths, clear=True):

@@ -17,6 +17,7 @@ from unittest.mock import patch
 from moto.awslambda.models import LambdaBackend, LambdaFunction
 from moto.awslambda.utils import get_backend
 
+from hyperpod_cdk.rehearsal.aws.functions.identity import credentials
 from hyperpod_cdk.rehearsal.aws.functions.package import Package, PackageStore
 from hyperpod_cdk.rehearsal.aws.functions.process import FunctionProcess, Outcome
 
@@ -74,28 +75,35 @@ class FunctionPool:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the embedded AWS has stopped")
+            number = next(self._numbers)
+            temporary = self._root / "tmp" / str(number)
+            temporary.mkdir(parents=True)
             process = FunctionProcess(
                 runtime=str(function.run_time),
                 handler=str(function.handler),
-                environment=self._variables(function, package),
+                environment=self._variables(function, package, temporary),
                 folder=package.code,
-                log=self._root / f"{next(self._numbers)}.log",
+                log=self._root / f"{number}.log",
             )
             self._all.append(process)
         return process
 
-    def _variables(self, function: LambdaFunction, package: Package) -> dict[str, str]:
+    def _variables(self, function: LambdaFunction, package: Package, temporary: Path) -> dict[str, str]:
         own = {name: package.translate(str(value)) for name, value in function.environment_vars.items()}
         search = [str(package.layers / "python")] if package.layers else []
         return {
             **self._environment,
+            **credentials(function),
             # A layer's scripts say `python3`: ours comes first, and Node from the same folder.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
             "PYTHONPATH": os.pathsep.join(search),
             # The AWS CLI of CDK's layer is compiled for another Python; once a run is often enough.
             "PYTHONPYCACHEPREFIX": str(self._root / "bytecode"),
             "PYTHONUTF8": "1",
-            "HOME": str(self._root),
+            "HOME": str(temporary),
+            # Each environment of Lambda has a /tmp of its own; CDK's kubectl handler asks where that is.
+            "TMPDIR": str(temporary),
+            "TEST_OUTDIR": str(temporary),
             "LAMBDA_TASK_ROOT": str(package.code),
             "AWS_EXECUTION_ENV": f"AWS_Lambda_{function.run_time}",
             "AWS_LAMBDA_FUNCTION_NAME": function.function_name,

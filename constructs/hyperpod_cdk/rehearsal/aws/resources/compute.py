@@ -86,10 +86,11 @@ class LayerVersion:
     """AWS::Lambda::LayerVersion."""
 
     slow = False
+    _PROPERTIES = ("Content", "Description", "CompatibleRuntimes", "CompatibleArchitectures", "LicenseInfo")
 
     def create(self, call: Call) -> Created:
         """Publish the layer."""
-        known(call, ("Content", "Description", "CompatibleRuntimes", "CompatibleArchitectures", "LayerName"))
+        known(call, (*self._PROPERTIES, "LayerName"))
         given = dict(call.properties)
         name = given.pop("LayerName", None) or call.name()
         arn = call.aws.call("lambda", "publish_layer_version", LayerName=name, **given)["LayerVersionArn"]

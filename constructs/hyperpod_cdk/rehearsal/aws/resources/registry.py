@@ -17,8 +17,10 @@ from hyperpod_cdk.rehearsal.aws.resources.base import (
 from hyperpod_cdk.rehearsal.aws.resources.clusters import Cluster
 from hyperpod_cdk.rehearsal.aws.resources.compute import COMPUTE
 from hyperpod_cdk.rehearsal.aws.resources.custom import CustomResources, Invoke
+from hyperpod_cdk.rehearsal.aws.resources.eks import EKS
 from hyperpod_cdk.rehearsal.aws.resources.filesystems import FILE_SYSTEMS
 from hyperpod_cdk.rehearsal.aws.resources.identity import IDENTITY
+from hyperpod_cdk.rehearsal.aws.resources.launch_templates import LAUNCH_TEMPLATES
 from hyperpod_cdk.rehearsal.aws.resources.mailbox import Mailbox
 from hyperpod_cdk.rehearsal.aws.resources.network import NETWORK
 from hyperpod_cdk.rehearsal.aws.resources.security_groups import SECURITY_GROUPS
@@ -105,6 +107,8 @@ _TYPES: Mapping[str, ResourceType] = {
     **IDENTITY,
     **STORES,
     **COMPUTE,
+    **EKS,
+    **LAUNCH_TEMPLATES,
     **FILE_SYSTEMS,
     "AWS::CDK::Metadata": Metadata(),
     "AWS::SageMaker::Cluster": Cluster(),
