@@ -12,7 +12,7 @@ from constructs import Construct, IConstruct
 from hyperpod_cdk.nag import acknowledge, acknowledge_everywhere, acknowledge_resources
 
 _BY_THE_CDK = "made by the CDK's kubectl provider, which gives no way to it"
-_NAMED = "the policy that Amazon EKS names for it"
+_NAMED = "the policy that the service names for it"
 _ONE_CALLER = "CloudFormation alone calls it, one call a deployment, and is told of every failure"
 _CHART = "the CDK's grant to read; a chart of this app lies among its assets, under a name that is a hash"
 

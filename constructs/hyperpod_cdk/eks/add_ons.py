@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aws_cdk import aws_eks as eks
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.eks.values import merged
 from hyperpod_cdk.spec.add_on import AddOn
 
 VPC_CNI = "vpc-cni"
@@ -25,6 +27,8 @@ def add_on(
     *,
     cluster_name: str,
     settings: AddOn | None = None,
+    configuration: Mapping[str, Any] | None = None,
+    service_account_role_arn: str | None = None,
     depends_on: Sequence[IDependable] = (),
 ) -> eks.CfnAddon:
     """Install an add-on.
@@ -38,16 +42,20 @@ def add_on(
         name: such as ``vpc-cni``; its construct id too.
         cluster_name: of the EKS cluster.
         settings: version and configuration. Default: those of Amazon EKS.
+        configuration: what ``settings`` are laid over; may hold tokens. Default: nothing.
+        service_account_role_arn: a role by the cluster's own tokens. Default: none.
         depends_on: what must be there before it.
     """
     chosen = settings or AddOn()
+    values = merged(configuration or {}, chosen.configuration)
     resource = eks.CfnAddon(
         scope,
         name,
         addon_name=name,
         cluster_name=cluster_name,
         addon_version=chosen.version,
-        configuration_values=json.dumps(chosen.configuration) if chosen.configuration else None,
+        configuration_values=json.dumps(values) if values else None,
+        service_account_role_arn=service_account_role_arn,
         resolve_conflicts="OVERWRITE",
     )
     resource.node.add_dependency(*depends_on)

@@ -1,6 +1,7 @@
 """EksControlPlane: the Amazon EKS cluster under a HyperPod cluster."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import cast
 
 import aws_cdk as cdk
@@ -19,6 +20,7 @@ from hyperpod_cdk.eks.acknowledged import (
     acknowledge_managed_policies,
 )
 from hyperpod_cdk.eks.add_ons import CERTIFICATES, DNS, KUBE_PROXY, POD_IDENTITY, VPC_CNI, install
+from hyperpod_cdk.eks.identities import OidcProvider
 from hyperpod_cdk.eks.kubectl import kubectl_options
 from hyperpod_cdk.eks.system_nodes import SystemNodes
 from hyperpod_cdk.faults import refuse
@@ -69,7 +71,8 @@ class EksControlPlane(Construct):
         network: with subnets in two zones or more, which Amazon EKS demands.
         encryption_key: for Kubernetes secrets and the logs. Default: a new key for the secrets.
         log_retention: of the control plane's logs. Default: three months.
-        certificates: whether cert-manager is installed. Default: if there is a training operator.
+        certificates: whether cert-manager is installed. Default: if the training or the inference operator
+            is.
 
     Raises:
         ConstructError: there are fewer than two zones, or no kubectl layer for the version is installed.
@@ -102,9 +105,7 @@ class EksControlPlane(Construct):
         )
         self.cluster = self._cluster(orchestrator, network)
         self._let_nodes_meet(network)
-        wants_certificates = (
-            certificates if certificates is not None else orchestrator.training_operator is not None
-        )
+        wants_certificates = certificates if certificates is not None else _needs_certificates(orchestrator)
         early = install(
             self,
             cluster_name=self.cluster.cluster_name,
@@ -143,6 +144,11 @@ class EksControlPlane(Construct):
         """ARN of the EKS cluster."""
         return self.cluster.cluster_arn
 
+    @cached_property
+    def oidc_provider(self) -> OidcProvider:
+        """The provider of the cluster's tokens; made when it is first asked for."""
+        return OidcProvider.of_url(self, "OidcProvider", self.cluster.cluster_open_id_connect_issuer_url)
+
     def _cluster(self, orchestrator: EksOrchestrator, network: IHyperPodNetwork) -> eks.Cluster:
         ranges = list(orchestrator.public_access_cidrs)
         private = eks.EndpointAccess.PRIVATE
@@ -164,7 +170,7 @@ class EksControlPlane(Construct):
             bootstrap_self_managed_addons=False,
             kubectl_provider_options=(
                 kubectl_options(self, orchestrator.kubernetes_version, network)
-                if orchestrator.helm_chart
+                if orchestrator.helm_chart or orchestrator.volumes
                 else None
             ),
         )
@@ -193,6 +199,10 @@ class EksControlPlane(Construct):
 
 def _resource(construct: Construct) -> cdk.CfnResource:
     return cast(cdk.CfnResource, construct.node.default_child)
+
+
+def _needs_certificates(orchestrator: EksOrchestrator) -> bool:
+    return orchestrator.training_operator is not None or orchestrator.inference is not None
 
 
 def _faults(network: IHyperPodNetwork) -> list[str]:

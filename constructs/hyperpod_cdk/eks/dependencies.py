@@ -1,6 +1,5 @@
 """HyperPodDependencies: what the service needs in Kubernetes before it makes a cluster there."""
 
-from collections.abc import Mapping
 from typing import Any, cast
 
 from aws_cdk import CfnResource, Duration
@@ -10,6 +9,7 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from hyperpod_cdk.eks.acknowledged import acknowledge_chart
+from hyperpod_cdk.eks.values import merged
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.rules.helm_chart import check_chart
 from hyperpod_cdk.service.hyperpod_chart import NAMESPACE, RELEASE, SUB_CHARTS
@@ -86,14 +86,4 @@ def values(chart: HelmChart) -> dict[str, Any]:
         for step in path:
             inner = inner.setdefault(step, {})
         inner[last] = chart.sub_charts.get(name, part.enabled)
-    return _merged(switches, chart.values)
-
-
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, the other's values where both have one."""
-    merged = dict(one)
-    for key, value in other.items():
-        mine = merged.get(key)
-        both = isinstance(mine, Mapping) and isinstance(value, Mapping)
-        merged[key] = _merged(mine, value) if both and isinstance(mine, Mapping) else value
-    return merged
+    return merged(switches, chart.values)

@@ -9,7 +9,8 @@ from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.nag import acknowledge, acknowledge_resources
+from hyperpod_cdk.eks.acknowledged import acknowledge_managed_policies
+from hyperpod_cdk.nag import acknowledge_resources
 
 _PODS = "pods.eks.amazonaws.com"
 _AUDIENCE = "sts.amazonaws.com"
@@ -150,10 +151,8 @@ class OidcProvider:
         }
         statements = [token]
         if service is not None:
-            source = {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
             principal = {"Service": service}
-            allowed = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}
-            statements.append({**allowed, "Condition": source})
+            statements.append({"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"})
         return json.dumps({"Version": _VERSION, "Statement": statements})
 
 
@@ -185,13 +184,5 @@ def _role(
         managed_policy_arns=[f"arn:{Aws.PARTITION}:iam::aws:policy/{name}" for name in managed_policies]
         or None,
     )
-    if managed_policies:
-        acknowledge(
-            role,
-            {
-                f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{name}]": "the policy that the "
-                "service names for it"
-                for name in managed_policies
-            },
-        )
+    acknowledge_managed_policies(role, managed_policies)
     return role

@@ -29,6 +29,19 @@ DETACH_INTERFACE = ["ec2:DetachNetworkInterface"]
 """On the interface and its instance; auto-resume replaces nodes with it."""
 TAG_INTERFACE = ["ec2:CreateTags"]
 
+DESCRIBE_NODES = ["ec2:DescribeInstanceTypes", "ec2:DescribeInstances", "ec2:DescribeTags"]
+"""On Amazon EKS; none takes a resource."""
+SERVE_PODS = [
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:ModifyNetworkInterfaceAttribute",
+    "ec2:UnassignPrivateIpAddresses",
+]
+"""On the interface: pods get addresses of it."""
+ATTACH_INTERFACE = ["ec2:AttachNetworkInterface"]
+"""On the interface and its instance; on Amazon EKS."""
+POD_IDENTITY = ["eks-auth:AssumeRoleForPodIdentity"]
+"""On the control plane: the identity agent gets pods' credentials with the node's role."""
+
 DESCRIBE_FILE_SYSTEMS = ["fsx:DescribeFileSystems"]
 """Takes no resource. Without it the Lustre client quietly falls back from EFA to TCP."""
 
@@ -66,3 +79,36 @@ ENCRYPT_LOGS = [
 ]
 """https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html, 2026-10, without its
 wildcards."""
+
+CONTAINER_LOGS = [
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:DescribeLogGroups",
+    "logs:DescribeLogStreams",
+    "logs:FilterLogEvents",
+    "logs:GetLogEvents",
+    "logs:GetLogRecord",
+    "logs:GetQueryResults",
+    "logs:PutLogEvents",
+    "logs:StartQuery",
+    "logs:StopQuery",
+]
+"""Of containers on a cluster, as the developer guide has them on
+hyperpod-observability-addon-troubleshooting.html (2026-10)."""
+LIST_METRICS_WORKSPACES = ["aps:ListWorkspaces"]
+"""Takes no resource."""
+READ_METRICS = [
+    "aps:DescribeWorkspace",
+    "aps:GetLabels",
+    "aps:GetMetricMetadata",
+    "aps:GetSeries",
+    "aps:QueryMetrics",
+]
+FIND_LOGS = ["logs:DescribeLogGroups", "logs:GetQueryResults", "logs:StopQuery"]
+"""None takes a resource but log groups as such."""
+READ_LOGS = ["logs:GetLogEvents", "logs:GetLogGroupFields", "logs:StartQuery"]
+
+READ_FIGURES = ["cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics"]
+"""None takes a resource
+(https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html, 2026-10)."""
+QUERY_METRICS = ["aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics"]
