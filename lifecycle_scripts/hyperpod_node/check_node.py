@@ -30,8 +30,8 @@ from hyperpod_node.step import Step, StepResult, not_for
 
 GOOD, UNFIT, UNKNOWN, DOUBTFUL = 0, 1, 2, 3
 LIMIT_SECONDS = 300.0
-# what a required step of the same run has just looked at, or what the run's end decides
-JUST_DONE = ("last-set-up", "packages")
+# what a step of the same run has just looked at and would have told, or what the run's end decides
+JUST_DONE = ("last-set-up", "packages", "accounts")
 MODE_HOOKS = ("on_create", "on_init_complete")
 
 

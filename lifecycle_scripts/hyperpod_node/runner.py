@@ -83,7 +83,9 @@ class Runner:
 
     def _settle(self, step: Step, outcome: str, detail: str) -> None:
         self._waiting.remove(step)
-        result = StepResult(name=step.name, outcome=outcome, detail=detail, needs=step.needs)
+        result = StepResult(
+            name=step.name, outcome=outcome, detail=detail, needs=step.needs, after=step.after
+        )
         self._results[step.name] = result
         if outcome == "skipped":
             _log_end(result, self._context)
@@ -116,7 +118,9 @@ class Runner:
         running = self._running.pop(result.name, None)
         if running is None:
             return
-        self._results[result.name] = replace(result, began=running.began, needs=running.step.needs)
+        self._results[result.name] = replace(
+            result, began=running.began, needs=running.step.needs, after=running.step.after
+        )
         if result.outcome == "failed":
             self._clock.halt.give_up(f"given up, since {result.name} failed")
 

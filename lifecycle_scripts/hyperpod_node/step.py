@@ -73,7 +73,8 @@ class StepResult:
         began: seconds after the first step.
         seconds: how long it took, attempts and pauses together.
         attempts: how often it was tried.
-        needs: the steps that it waited for.
+        needs: the steps that had to succeed before it.
+        after: the steps that had to end before it.
         command: the command that failed.
         last_lines: what that command printed last.
         advice: what to do about the failure.
@@ -86,6 +87,7 @@ class StepResult:
     seconds: float = 0.0
     attempts: int = 0
     needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     command: str = ""
     last_lines: tuple[str, ...] = ()
     advice: str = ""

@@ -22,6 +22,8 @@ MAKE_DISK = (
     'mountpoint -q "$1" && exit; mkdir -p "$1" && mount -t tmpfs -o "size=$2" disk "$1" && '
     'mkdir "$1/upper" "$1/work" "$1/root"'
 )
+# into a control group, whose folder is the first argument
+JOIN = 'echo $$ >"$1/cgroup.procs"; shift'
 DROP_DISK = 'umount --lazy "$1"; rmdir "$1"'
 _LINKS = itertools.count(1)
 
@@ -109,12 +111,13 @@ class Host:
 
     def start(self) -> None:
         """Switch it on; :meth:`wait` returns when it is up."""
-        group = cgroup_root() / "hyperpod-cdk" / self._room.folder.name / self.name
+        group = self._group(self.name)
+        self._group(self._counted).mkdir(parents=True, exist_ok=True)
         group.mkdir(parents=True, exist_ok=True)
         kinds = ("--net", "--uts", "--mount", "--ipc", "--pid", "--cgroup")
         inside = ["unshare", *kinds, "--fork", "--kill-child", "--", "bash", str(INIT)]
         disk = self._room.command("bash", "-c", MAKE_DISK, "bash", str(self.disk), self._disk)
-        join = 'echo $$ >"$1/cgroup.procs"; shift; "${@:1:DISK_WORDS}" && exec "${@:DISK_WORDS + 1}"'
+        join = JOIN + '; "${@:1:DISK_WORDS}" && exec "${@:DISK_WORDS + 1}"'
         environment = {
             "PATH": PATH,
             "HOST": self.name,
@@ -156,6 +159,19 @@ class Host:
             pid = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
         return pid
 
+    def _group(self, name: str) -> Path:
+        return cgroup_root() / "hyperpod-cdk" / self._room.folder.name / name
+
+    @property
+    def _counted(self) -> str:
+        # beside the host's own, since systemd allows nobody else's processes in the middle of its tree
+        return f"{self.name}.counted"
+
+    def cpu_seconds(self) -> float:
+        """Processor time of its own processes so far, and of the commands that were run `counted`."""
+        stats = [(self._group(name) / "cpu.stat").read_text() for name in (self.name, self._counted)]
+        return sum(int(text.split("usage_usec ")[1].split()[0]) for text in stats) / 1e6
+
     def path(self, absolute: str) -> Path:
         """Where a path of the host can be reached from outside, while it is up.
 
@@ -182,6 +198,7 @@ class Host:
         check: bool = True,
         log: Path | None = None,
         given: str = "",
+        counted: bool = False,
     ) -> Answer:
         """Run a command to its end.
 
@@ -193,17 +210,21 @@ class Host:
             check: whether failure is an error.
             log: file that gets the output as it comes; default: it is only returned.
             given: standard input.
+            counted: whether :meth:`cpu_seconds` counts it, and what it leaves behind.
 
         Raises:
             HostError: it failed, and ``check`` is true, or it did not end in time.
         """
         if len(arguments) == 1 and " " in arguments[0]:
             arguments = ("bash", "-c", arguments[0])
+        command = self.command(*arguments, user=user)
+        if counted:
+            command = ["bash", "-c", f'{JOIN}; exec "$@"', "bash", str(self._group(self._counted)), *command]
         began = time.monotonic()
         try:
             with (log or Path(os.devnull)).open("w+b") as stream:
                 done = subprocess.run(
-                    self.command(*arguments, user=user),
+                    command,
                     input=given.encode(),
                     stdout=stream if log else subprocess.PIPE,
                     stderr=subprocess.STDOUT,

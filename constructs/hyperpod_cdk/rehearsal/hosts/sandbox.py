@@ -36,6 +36,7 @@ class ScriptRun:
         exit_code: 0 is success.
         lines: what it printed.
         seconds: from its start to its end.
+        cpu_seconds: processor time of the host meanwhile, daemons that were started among it.
         result: content of result.json; empty when there is none.
     """
 
@@ -43,6 +44,7 @@ class ScriptRun:
     exit_code: int
     lines: tuple[str, ...]
     seconds: float
+    cpu_seconds: float = 0.0
     result: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -333,16 +335,20 @@ class Sandbox:
         # no HOME: the service runs scripts without it
         environment = {"SAGEMAKER_RESOURCE_CONFIG_PATH": "/opt/ml/config/resource_config.json", **(env or {})}
         command = f"cd {folder} && exec bash ./{script or self.plan.script}"
-        answer = host.run("bash", "-c", command, env=environment, timeout=SCRIPT_SECONDS, check=False)
-        return self._described(host, answer)
+        before = host.cpu_seconds()
+        answer = host.run(
+            "bash", "-c", command, env=environment, timeout=SCRIPT_SECONDS, check=False, counted=True
+        )
+        return self._described(host, answer, host.cpu_seconds() - before)
 
-    def _described(self, host: Host, answer: Answer) -> ScriptRun:
+    def _described(self, host: Host, answer: Answer, cpu_seconds: float) -> ScriptRun:
         result = host.path(RESULT)
         return ScriptRun(
             host=host.name,
             exit_code=answer.exit_code,
             lines=tuple(answer.lines),
             seconds=answer.seconds,
+            cpu_seconds=cpu_seconds,
             result=json.loads(result.read_text(encoding="utf-8")) if result.exists() else {},
         )
 
