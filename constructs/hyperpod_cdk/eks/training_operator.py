@@ -70,7 +70,6 @@ class TrainingOperator(Construct):
             service_account=SERVICE_ACCOUNT,
             role_arn=self.role.role_arn,
         )
-        self.association.node.add_dependency(*depends_on)
         # a name alone makes it wait for nothing, not even for the control plane
         self.association.node.add_dependency(*depends_on)
         self.add_on = add_on(
