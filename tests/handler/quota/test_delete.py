@@ -6,6 +6,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     Conflict,
     GovernanceFails,
     HyperPodService,
+    NotYetListed,
     ServerError,
     Throttle,
 )
@@ -99,6 +100,12 @@ def test_a_late_poll_spares_a_later_quota_of_the_name(
     assert made.framework.wait(delivery.event).ok
     (one,) = there(service)
     assert one.status == "Created"
+
+
+def test_a_quota_that_is_not_listed_at_once_is_found(made: Stack, service: HyperPodService) -> None:
+    service.faults.add(NotYetListed())
+    assert made.delete().ok
+    assert there(service) == []
 
 
 def test_an_id_that_is_none_of_ours_asks_for_nothing(team: Stack, calls: Calls) -> None:

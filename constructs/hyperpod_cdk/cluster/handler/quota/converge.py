@@ -22,9 +22,17 @@ _TRIES = 5
 
 
 def converge(
-    aws: Aws, event: Event, *, desired: Desired, old: Desired, live: Live, tags: Mapping[str, str]
+    aws: Aws, event: Event, *, desired: Desired, old: Desired | None, live: Live, tags: Mapping[str, str]
 ) -> dict[str, Any]:
     """Send the tags and what differs; note on the quota what must wait.
+
+    Args:
+        aws: the way to AWS.
+        event: CloudFormation's.
+        desired: what is asked for.
+        old: what was asked for before; None of a quota that is taken over.
+        live: what the service shows.
+        tags: the quota's.
 
     Returns:
         The physical id and what is_complete needs.
@@ -34,18 +42,28 @@ def converge(
     """
     _check(desired, live)
     # of a quota that is taken over nobody knows whose a tag is: it starts anew, with what is asked for
-    before = set(old.tags) if event.kind != "Create" else {key for key in tags if not key.startswith("aws:")}
+    before = {key for key in tags if not key.startswith("aws:")} if old is None else set(old.tags)
     _send_tags(aws, live, desired=desired, before=before, tags=tags)
-    version = send(aws, desired=desired, old=old, live=live, patient=True)
+    version = send(aws, desired=desired, old=old or as_asked_for(live), live=live, patient=True)
     now = int(aws.now())
     if version == UNSENT:
         note = Pending(request_id=event.request_id, step="", since=now)
         patiently(aws, note_pending, aws=aws, arn=live.arn, pending=note)
     elif pending_of(tags):
         patiently(aws, forget_pending, aws=aws, arn=live.arn)
-    handover: dict[str, Any] = {"Since": now, "Quota": live.id}
-    handover |= {"Pending": version == UNSENT, "Version": max(version, 0)}
+    handover: dict[str, Any] = {
+        "Since": now,
+        "Quota": live.id,
+        "Version": max(version, 0),
+        "Pending": version == UNSENT,
+        "TakenOver": old is None,
+    }
     return {"PhysicalResourceId": desired.physical_id, "Handover": handover}
+
+
+def as_asked_for(live: Live) -> Desired:
+    """Give all of a quota as if it had been asked for, so that nothing of it stays that is not."""
+    return Desired(request={name: live.description[name] for name in PARTS if name in live.description})
 
 
 def send(aws: Aws, *, desired: Desired, old: Desired, live: Live, patient: bool) -> int:

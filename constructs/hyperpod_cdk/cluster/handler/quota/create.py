@@ -128,7 +128,7 @@ def _adopt(event: Event, desired: Desired, live: Live, aws: Aws) -> dict[str, An
         return _made(desired, aws, live.id)
     log("quota exists and is ours: taken over", quota=desired.physical_id, status=live.status)
     try:
-        return converge(aws, event, desired=desired, old=Desired(request={}), live=live, tags=tags)
+        return converge(aws, event, desired=desired, old=None, live=live, tags=tags)
     except AWS_ERRORS as error:
         # some of it may be done; and of what fails here, the framework swallows the Delete that follows
         return unsure(desired, error, aws)

@@ -8,7 +8,7 @@ from ..event import Event
 from ..log import log
 from ..ownership import is_ours, read_tags
 from ..pending import Pending, forget_pending, note_pending, pending_of
-from .converge import NOTHING, UNSENT, send
+from .converge import NOTHING, UNSENT, as_asked_for, send
 from .difference import changes, paths
 from .live import UPDATE_FAILED, Live
 from .request import desired_of, lenient_desired_of
@@ -38,7 +38,8 @@ def settle(event: Event, live: Live, aws: Aws) -> dict[str, Any]:
     desired = desired_of(event.properties, aws)
     version = _sent_version(event, mine)
     if mine and not version:
-        old = lenient_desired_of(event.old_properties, aws)
+        taken_over = event.handover.get("TakenOver")
+        old = as_asked_for(live) if taken_over else lenient_desired_of(event.old_properties, aws)
         version = send(aws, desired=desired, old=old, live=live, patient=False)
         if version != NOTHING:
             if version != UNSENT:

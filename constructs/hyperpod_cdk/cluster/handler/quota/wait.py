@@ -1,6 +1,7 @@
 """is_complete: what each status means for each operation."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -20,6 +21,10 @@ GIVE_UP_SECONDS = 53 * 60
 
 DELETE_SECONDS = 10 * 60
 """How long a deletion that failed is asked for again, before its reason is told."""
+
+
+LISTED_SECONDS = 30
+"""How long after a Delete that found nothing a list may still come to show what was there before it."""
 
 
 class Outcome(StrEnum):
@@ -118,12 +123,14 @@ def _delete(event: Event, aws: Aws) -> dict[str, Any]:
     desired = lenient_desired_of(event.properties, aws)
     unanswered = event.physical_id != desired.physical_id
     left = _left_unanswered(event, aws) if unanswered else _left(event, aws)
-    late = aws.now() - event.handover["Since"] > DELETE_SECONDS
+    waited = aws.now() - event.handover["Since"]
     failed = [live for live in left if live.status in DELETE_FAILED]
-    if failed and late:
+    if failed and waited > DELETE_SECONDS:
         raise QuotaFailedError(explain(failed[0], f"compute quota {failed[0].name} can not be deleted"))
     # A Create that has not answered yet may be asking for its quota for as long as its patience lasts.
-    if left or (unanswered and _is_young(event, aws)):
+    asking = unanswered and _is_young(event, aws)
+    unlisted = not event.handover.get("Quotas") and waited < LISTED_SECONDS
+    if left or asking or unlisted:
         log("quota polled", operation=event.kind, quotas=[live.id for live in left])
         return NOT_COMPLETE
     return {"IsComplete": True}
@@ -131,12 +138,18 @@ def _delete(event: Event, aws: Aws) -> dict[str, Any]:
 
 def _left(event: Event, aws: Aws) -> list[Live]:
     """By id where it is known: a poll that outlives its request must spare a later quota of that name."""
-    quotas = event.handover.get("Quotas", candidates(event, aws))
-    return [live for one in quotas if (live := delete_if_ours(event, one, aws)) is not None]
+    quotas = event.handover.get("Quotas")
+    if quotas:
+        return _asked(event, quotas, aws)
+    return _asked(event, candidates(event, aws), aws, made_until=event.handover["Since"])
 
 
 def _left_unanswered(event: Event, aws: Aws) -> list[Live]:
     """By name, since the quota may come after the Delete, but no longer than a Create goes on asking."""
     until = event.handover["Since"] + PATIENCE_SECONDS
-    found = (delete_if_ours(event, one, aws, made_until=until) for one in candidates(event, aws))
+    return _asked(event, candidates(event, aws), aws, made_until=until)
+
+
+def _asked(event: Event, wanted: Iterable[str], aws: Aws, *, made_until: float = math.inf) -> list[Live]:
+    found = [delete_if_ours(event, one, aws, made_until=made_until) for one in wanted]
     return [live for live in found if live is not None]
