@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import Aws, Fn
+from aws_cdk import Aws, Fn, Token
 from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
@@ -134,8 +134,8 @@ class OidcProvider:
         """A provider that is there already, ``arn:…:oidc-provider/<issuer>``."""
         return OidcProvider(arn=arn, issuer=Fn.select(1, Fn.split(":oidc-provider/", arn)))
 
-    def trust(self, account: tuple[str, str], service: str | None) -> str:
-        """Who may take a role, as text: the issuer is known only at deployment, and is part of keys."""
+    def trust(self, account: tuple[str, str], service: str | None) -> str | Statement:
+        """Who may take a role; as text if the issuer, which is part of keys, is known only at deployment."""
         namespace, service_account = account
         operator = "StringLike" if "*" in f"{namespace}{service_account}" else "StringEquals"
         token: dict[str, Any] = {
@@ -153,7 +153,8 @@ class OidcProvider:
         if service is not None:
             principal = {"Service": service}
             statements.append({"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"})
-        return json.dumps({"Version": _VERSION, "Statement": statements})
+        document = {"Version": _VERSION, "Statement": statements}
+        return json.dumps(document) if Token.is_unresolved(self.issuer) else document
 
 
 def grant(
