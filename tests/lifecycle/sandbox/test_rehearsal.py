@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.rehearsal import WRONG_INPUT, rehearse
-
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "clusters" / "slurm-minimal.yaml"
 
@@ -25,6 +23,20 @@ def test_every_node_joins_and_the_connect_command_leads_to_srun() -> None:
     assert "the node is set up" in logs[0].read_text()
 
 
-def test_faults_of_stand_in_commands_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert rehearse(CONFIG, fault="lifecycle", on_hosts=True) == WRONG_INPUT
-    assert "real nodes have none such" in capsys.readouterr().err
+@pytest.mark.long_nodes
+def test_a_node_whose_script_fails_fails_the_deployment_with_its_last_lines() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "hyperpod_cdk.rehearsal",
+        str(CONFIG),
+        "--real-nodes",
+        "--fault",
+        "lifecycle",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert "the stack is ROLLBACK_COMPLETE" in done.stdout
+    assert "E: Could not get lock /var/lib/dpkg/lock-frontend" in done.stdout
+    log = next((ROOT / ".rehearsal").glob("controller-1.i-*.log")).read_text()
+    assert "set-up failed at packages: getting the lock of dpkg: still not so after 300 s" in log

@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
 from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError
+from hyperpod_cdk.rehearsal.hosts.command_faults import spoil
 from hyperpod_cdk.rehearsal.hosts.forwarding import forwarded
 from hyperpod_cdk.rehearsal.hosts.host import Host, HostError
 from hyperpod_cdk.rehearsal.hosts.image import STANDINS
@@ -21,10 +22,14 @@ from hyperpod_cdk.rehearsal.hosts.service_plan import ServicePlan
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, NodeSetup, NodeSetupResult, find_script
 from hyperpod_cdk.rehearsal.hyperpod.node_setup import resource_config
 from hyperpod_cdk.rehearsal.hyperpod.scripts import join
+from hyperpod_cdk.rehearsal.node_commands.machine import CommandFault
 
 PROVISIONING_PARAMETERS = "provisioning_parameters.json"
 SESSION_SECONDS = 120
 JOIN_SECONDS = 90.0
+TIME_SCALE = "HYPERPOD_CDK_TIME_SCALE"
+FAULTY_TIME_SCALE = "0.05"
+"""Where commands fail, the scripts wait this much shorter for what will not come: dpkg's lock for 15 s."""
 
 
 class HostNodes:
@@ -36,10 +41,19 @@ class HostNodes:
         aws: the embedded AWS that they live in.
         service: its HyperPod.
         logs: folder that gets a file a node, with what its scripts printed.
+        faults: commands that fail on every node. Default: none.
     """
 
-    def __init__(self, aws: EmbeddedAws, service: HyperPodService, *, logs: Path) -> None:
+    def __init__(
+        self,
+        aws: EmbeddedAws,
+        service: HyperPodService,
+        *,
+        logs: Path,
+        faults: Sequence[CommandFault] = (),
+    ) -> None:
         self._logs = logs
+        self._faults = tuple(faults)
         self._aws = aws
         self._service = service
         self._plan = ServicePlan()
@@ -85,6 +99,7 @@ class HostNodes:
             with self._lock:
                 host = self._host(node)
             host.wait()
+            spoil(host, self._faults)
             self._note(node.instance_id, host)
             with self._lock:
                 # what was announced while it booted
@@ -129,7 +144,8 @@ class HostNodes:
     def _run(self, node: NodeSetup, host: Host) -> NodeSetupResult:
         self._sandbox.await_agent(host)
         folder = self._sandbox.download(host, node.source_s3_uri.rstrip("/") + "/")
-        run = self._sandbox.start_script(host, folder, script=node.script)
+        env = {TIME_SCALE: FAULTY_TIME_SCALE} if self._faults else {}
+        run = self._sandbox.start_script(host, folder, script=node.script, env=env)
         if (
             run.exit_code == 0
             and self._plan.group_of(f"{node.group_name}-{node.number}").node_type == "Compute"

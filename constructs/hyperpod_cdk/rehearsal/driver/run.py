@@ -64,7 +64,11 @@ def prepared(
                 environment=aws.environment(), folder=folder / "cdk", logs=_fresh(LOGS), stage=stage
             )
             with ExitStack() as stack:
-                hosts = stack.enter_context(HostNodes(aws, service, logs=LOGS)) if on_hosts else None
+                hosts = (
+                    stack.enter_context(HostNodes(aws, service, logs=LOGS, faults=commands))
+                    if on_hosts
+                    else None
+                )
                 service.node_setup = hosts or RealNodes(aws.client("s3"), folder / "nodes", faults=commands)
                 stack.callback(service.close)
                 yield Rehearsal(
