@@ -25,15 +25,8 @@ def test_every_node_joins_and_the_connect_command_leads_to_srun() -> None:
 
 @pytest.mark.long_nodes
 def test_a_node_whose_script_fails_fails_the_deployment_with_its_last_lines() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "hyperpod_cdk.rehearsal",
-        str(CONFIG),
-        "--real-nodes",
-        "--fault",
-        "lifecycle",
-    ]
+    command = [sys.executable, "-m", "hyperpod_cdk.rehearsal", str(CONFIG), "--real-nodes"]
+    command += ["--fault", "lifecycle"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert "the stack is ROLLBACK_COMPLETE" in done.stdout
