@@ -27,7 +27,6 @@ _LOOK = [
     "ec2:DescribeTags",
     "ec2:DescribeVpcPeeringConnections",
     "ec2:DescribeVpcs",
-    "ec2:GetSecurityGroupsForVpc",
     "elasticloadbalancing:DescribeCapacityReservation",
     "elasticloadbalancing:DescribeListenerAttributes",
     "elasticloadbalancing:DescribeListenerCertificates",
@@ -41,10 +40,14 @@ _LOOK = [
     "elasticloadbalancing:DescribeTargetGroups",
     "elasticloadbalancing:DescribeTargetHealth",
     "elasticloadbalancing:DescribeTrustStores",
-    "acm:DescribeCertificate",
     "acm:ListCertificates",
-    "shield:DescribeProtection",
     "shield:GetSubscriptionState",
+]
+"""None takes a resource."""
+_LOOK_AT = [
+    "acm:DescribeCertificate",
+    "ec2:GetSecurityGroupsForVpc",
+    "shield:DescribeProtection",
     "waf-regional:GetWebACL",
     "waf-regional:GetWebACLForResource",
     "wafv2:GetWebACL",
@@ -101,6 +104,15 @@ def controller_statements() -> list[Statement]:
             condition=_LINKED_ROLE,
         ),
         statement(_LOOK, "*"),
+        statement(
+            _LOOK_AT,
+            _arn("acm", "certificate/*"),
+            _arn("ec2", "vpc/*"),
+            f"arn:{Aws.PARTITION}:shield::{Aws.ACCOUNT_ID}:protection/*",
+            _arn("waf-regional", "webacl/*"),
+            _arn("wafv2", "regional/webacl/*/*"),
+            *balancers,
+        ),
         # nodes' own groups have no tag of the controller's, and it lets load balancers into them
         statement(_RULES, security_groups),
         statement(["ec2:CreateSecurityGroup"], security_groups, _arn("ec2", "vpc/*")),

@@ -79,14 +79,20 @@ class Observability(Construct):
             if settings.grafana is not None
             else None
         )
-        logging = [statement(permissions.CONTAINER_LOGS, *_log_groups())] if settings.logging else []
+        logging = [
+            statement(permissions.CONTAINER_LOGS, *_log_groups()),
+            statement(permissions.FIND_LOGS, "*"),
+        ]
         self.role = PodRole(
             self,
             "Identity",
             cluster_name=cluster_name,
             account=OBSERVABILITY_ACCOUNT,
             description="HyperPod observability",
-            statements=[statement(permissions.WRITE_METRICS, self.workspace_arn), *logging],
+            statements=[
+                statement(permissions.WRITE_METRICS, self.workspace_arn),
+                *(logging if settings.logging else ()),
+            ],
             depends_on=depends_on,
         )
         self.add_on = add_on(

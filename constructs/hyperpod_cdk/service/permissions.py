@@ -83,7 +83,6 @@ wildcards."""
 CONTAINER_LOGS = [
     "logs:CreateLogGroup",
     "logs:CreateLogStream",
-    "logs:DescribeLogGroups",
     "logs:DescribeLogStreams",
     "logs:FilterLogEvents",
     "logs:GetLogEvents",
@@ -91,7 +90,6 @@ CONTAINER_LOGS = [
     "logs:GetQueryResults",
     "logs:PutLogEvents",
     "logs:StartQuery",
-    "logs:StopQuery",
 ]
 """Of containers on a cluster, as the developer guide has them on
 hyperpod-observability-addon-troubleshooting.html (2026-10)."""
@@ -104,9 +102,9 @@ READ_METRICS = [
     "aps:GetSeries",
     "aps:QueryMetrics",
 ]
-FIND_LOGS = ["logs:DescribeLogGroups", "logs:GetQueryResults", "logs:StopQuery"]
-"""None takes a resource but log groups as such."""
-READ_LOGS = ["logs:GetLogEvents", "logs:GetLogGroupFields", "logs:StartQuery"]
+FIND_LOGS = ["logs:DescribeLogGroups", "logs:StopQuery"]
+"""None takes a resource: on log groups, as the guide has them, they allow nothing."""
+READ_LOGS = ["logs:GetLogEvents", "logs:GetLogGroupFields", "logs:GetQueryResults", "logs:StartQuery"]
 
 READ_FIGURES = ["cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics"]
 """None takes a resource

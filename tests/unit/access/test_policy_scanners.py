@@ -51,6 +51,7 @@ PSEUDO = {
     "AWS::StackId": f"arn:aws:cloudformation:{HERE}:stack/Scanned/11112222-3333-4444-5555-666677778888",
 }
 ARNS = {
+    "AWS::APS::Workspace": f"arn:aws:aps:{HERE}:workspace/{{}}",
     "AWS::IAM::Role": "arn:aws:iam::111122223333:role/{}",
     "AWS::Lambda::Function": f"arn:aws:lambda:{HERE}:function:{{}}",
     "AWS::Logs::LogGroup": f"arn:aws:logs:{HERE}:log-group:{{}}:*",
