@@ -45,6 +45,12 @@ def is_masked(root: Root, unit: str) -> bool:
     return path.is_symlink() and str(path.readlink()) == "/dev/null"
 
 
+def start(context: Context, unit: str) -> None:
+    """Have a unit run now."""
+    if not is_active(context, unit):
+        context.commands.run("systemctl", "start", unit, timeout_seconds=START_SECONDS)
+
+
 def enable(context: Context, unit: str, *, start: bool = False) -> None:
     """Have a unit start at boot, and now as well where that is asked for."""
     if not is_enabled(context.root, unit):

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cdk.rehearsal.node_commands.machine import Call, Machine
+from hyperpod_cdk.rehearsal.node_commands.services import is_active
+from hyperpod_cdk.rehearsal.node_commands.serving import COMMANDS
 from hyperpod_node import multi_head, slurm
 from hyperpod_node.errors import NodeError
 from hyperpod_node.steps import slurm_controller, slurm_files, slurm_node
@@ -160,3 +163,51 @@ def test_the_database_user_of_awss_own_scripts(tmp_path: Path) -> None:
     shared = head(tmp_path, slurm_database_user=None).context.node.multi_head
     assert shared is not None
     assert shared.database_user == "admin"
+
+
+def ping(patch: pytest.MonkeyPatch, *answers: str) -> None:
+    """Let scontrol ping answer so, one after the other, and then as the last."""
+    left = list(answers)
+
+    def answered(machine: Machine, call: Call) -> tuple[int, str]:
+        if call.arguments[0] != "ping":
+            return 0, ""
+        if is_active(machine, "slurmctld"):
+            return 0, "Slurmctld(primary) at a is UP"
+        return 0, left.pop(0) if len(left) > 1 else left[0]
+
+    patch.setitem(COMMANDS, "scontrol", answered)
+
+
+DOWN = "Slurmctld(primary) at ip-10-1-0-4 is DOWN\nSlurmctld(backup1) at ip-10-1-0-200 is UP"
+UP = "Slurmctld(primary) at ip-10-1-0-4 is UP\nSlurmctld(backup1) at ip-10-1-0-200 is DOWN"
+
+
+def test_the_second_controller_begins_when_the_first_one_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = head(tmp_path, index=2)
+    ping(monkeypatch, DOWN, DOWN, UP)
+    slurm_controller.start_controller(node.context)
+    calls = [" ".join(call) for call in node.machine.calls()]
+    start = calls.index("systemctl start slurmctld")
+    assert calls[:start].count("scontrol ping") == 3
+    assert "is DOWN" in node.log
+
+
+def test_the_first_controller_waits_for_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = head(tmp_path)
+    ping(monkeypatch, DOWN)
+    slurm_controller.start_controller(node.context)
+    calls = [" ".join(call) for call in node.machine.calls()]
+    assert "scontrol ping" not in calls[: calls.index("systemctl start slurmctld")]
+
+
+def test_the_second_controller_starts_without_a_first_one_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = head(tmp_path, index=2)
+    ping(monkeypatch, DOWN)
+    assert slurm_controller.start_controller(node.context) == "slurmctld answers"
+    assert "this controller starts without it" in node.log
+    assert node.clock.time == pytest.approx(slurm_controller.FIRST_LIMIT_SECONDS)

@@ -30,7 +30,7 @@ def test_112_accounting_is_there_before_the_first_slurmctld(tmp_path: Path) -> N
     start_all(node)
     calls = [" ".join(call) for call in node.machine.calls()]
     order = [
-        "systemctl enable --no-reload --now mariadb",
+        "systemctl start mariadb",
         "mariadb --batch",
         "systemctl restart slurmdbd",
         "sacctmgr --immediate add cluster ml-training-cluster",
@@ -38,6 +38,15 @@ def test_112_accounting_is_there_before_the_first_slurmctld(tmp_path: Path) -> N
         "scontrol ping",
     ]
     assert [call for call in calls if call in order] == order
+    # beside slurmdbd's start, since systemd takes its time over it
+    for unit in ("mariadb", "slurmdbd"):
+        assert units.is_enabled(node.context.root, unit)
+
+
+def test_accounts_come_when_slurmctld_listens() -> None:
+    """What slurmdbd sends to one that has registered and does not listen yet is lost (measured, 22.05)."""
+    accounts = next(step for step in STEPS if step.name == "accounts")
+    assert "slurmctld" in accounts.needs
 
 
 def test_112_who_starts_slurm() -> None:
@@ -111,7 +120,7 @@ def test_115_a_database_that_never_answers_ends_within_the_bound(
     node = controller(tmp_path, faults=[CommandFault(command="mariadb", output="ERROR 2002")])
     with pytest.raises(NodeError, match="MariaDB: still not so after 20 s"):
         accounting.set_up_accounting(node.context)
-    assert node.calls("systemctl", "start") == []
+    assert node.calls("systemctl", "start") == [["systemctl", "start", "mariadb"]]
 
 
 def test_122_nothing_of_slurm_conf_is_rewritten(tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ AFTER_START = (
         run=accounts.reconcile_accounts,
         idle=accounts.nothing_declared,
         node_types=CONTROLLER,
-        # slurmdbd is enough: what slurmctld alone can tell it, the step waits for itself
-        needs=("before", "accounting"),
+        # What slurmdbd sends to a slurmctld that has registered and does not listen yet is lost, and accounts
+        # are unknown to it until it starts anew (measured): so not beside its start.
+        needs=("before", "slurmctld"),
         after=("purge",),
         required=False,
         time_limit_seconds=600,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+from functools import partial
 
 from hyperpod_node import multi_head, slurm, units
 from hyperpod_node.accounting.declared import Database
@@ -12,6 +13,7 @@ from hyperpod_node.aws import read_secret
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
+from hyperpod_node.side_by_side import side_by_side
 
 DAEMON_LIMIT_SECONDS = 180
 # a managed database that fails over or is patched is away for some minutes
@@ -44,10 +46,17 @@ def set_up_accounting(context: Context) -> str:
     _write_accounting_conf(context)
     if context.root.write(DROP_IN, AGAIN):
         units.read_again(context, {"slurmdbd": DROP_IN})
-    units.enable(context, "slurmdbd")
     context.commands.run("systemctl", "restart" if changed else "start", "slurmdbd", advice=DAEMON_ADVICE)
-    name = record_cluster(context)
+    # Where the distribution brings an init script, enabling takes a second, which slurmdbd needs as well.
+    at_boot = partial(_enable, context, *(() if database else ("mariadb",)))
+    name, _ = side_by_side([partial(record_cluster, context), at_boot])
     return f"slurmdbd on {storage['StorageHost']} answers, cluster {name or '(unnamed)'} recorded"
+
+
+def _enable(context: Context, *databases: str) -> str:
+    for unit in (*databases, "slurmdbd"):
+        units.enable(context, unit)
+    return ""
 
 
 def external_database(context: Context) -> Database | None:
@@ -132,7 +141,7 @@ def _local(context: Context) -> dict[str, str]:
     if client is None:
         raise StepSkippedError("no MariaDB on this image: Slurm runs without accounting")
     password = _password(context)
-    units.enable(context, "mariadb", start=True)
+    units.start(context, "mariadb")
     wait_for(
         lambda: _sql(context, client, password),
         what="MariaDB",

@@ -1,6 +1,7 @@
 """The pretended machine under a temporary root: its files, what it remembers, and the faults it was given."""
 
 import json
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,8 +98,10 @@ class Machine:
         return [str(entry) for entry in found] if isinstance(found, list) else []
 
     def remember(self, name: str, value: object) -> None:
-        """Remember something under a name, beyond this process."""
-        self.write(f"{STATE}/{name}.json", json.dumps(value))
+        """Remember something under a name, beyond this process; in one move, as steps ask side by side."""
+        draft = f"{STATE}/{name}.json.{threading.get_ident()}"
+        self.write(draft, json.dumps(value))
+        self.path(draft).replace(self.path(f"{STATE}/{name}.json"))
 
     def record(self, call: Call) -> None:
         """Note that a command was called."""
