@@ -16,6 +16,8 @@ from hyperpod_cdk.rules import (
     downloads,
     eks_cluster,
     eks_groups,
+    eks_services,
+    eks_volumes,
     groups,
     health_checks,
     kept_data,
@@ -64,7 +66,7 @@ _SLURM: tuple[ModuleType, ...] = (
     *(slurm, slurm_settings, lifecycle, users, user_groups),
     *(accounting_database, accounting, node_numbers, node_software, downloads),
 )
-_EKS: tuple[ModuleType, ...] = (eks_cluster, eks_groups)
+_EKS: tuple[ModuleType, ...] = (eks_cluster, eks_groups, eks_volumes, eks_services)
 
 
 def _checks(modules: Iterable[ModuleType]) -> tuple[Check[HyperPodSpec], ...]:

@@ -17,8 +17,8 @@ class NodeDisk:
     """A disk for what containerd and the kubelet keep, since the root volume is small (100 GB unless set)."""
 
     mount_path: NodeDiskPath = NodeDiskPath.SECONDARY_VOLUME
-    """``/opt/sagemaker`` is the group's ``ebs_volume``, ``/opt/dlami/nvme`` instance store; ``none``: the
-    root volume alone."""
+    """``/opt/sagemaker`` is the group's ``secondary_volume``, ``/opt/dlami/nvme`` instance store; ``none``:
+    the root volume alone."""
     required: bool = False
     """Whether a node without the disk fails its set-up. Default: it stays on its root volume."""
     wait_seconds: int = 60

@@ -1,0 +1,188 @@
+"""HP530 to HP535: disks of nodes on Amazon EKS, and volumes that their pods mount."""
+
+import re
+from collections.abc import Iterator
+
+from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.look import groups, runs_our_scripts
+from hyperpod_cdk.rules.paths import join
+from hyperpod_cdk.rules.rule import Rule, checks
+from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.spec import EksOrchestrator, HyperPodSpec
+from hyperpod_cdk.spec.eks_storage import Volume, VolumeAccess
+from hyperpod_cdk.spec.node_disk import NodeDiskPath
+
+_EKS = "cluster.orchestrator.eks"
+_NAMES = "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_MOUNTPOINT = "https://github.com/awslabs/mountpoint-s3, doc/CONFIGURATION.md"
+_SECONDS = range(10_000)
+_OPTIONS = {
+    "prefix": "bucket.prefix",
+    "read-only": "access",
+    "allow-delete": "bucket.allow_delete",
+    "allow-overwrite": "bucket.allow_delete",
+}
+"""Options of Mountpoint that have a setting of their own."""
+
+
+@checks(
+    Rule(
+        code="HP530",
+        title="a disk that nodes must have and do not get",
+        why="every node of the group fails its set-up, again and again",
+        fix="give the group a secondary_volume, or set node_disk.required: false",
+        source="lifecycle_scripts/README.md",
+    )
+)
+def required_disk(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for plane in _planes(spec):
+        disk = plane.node_disk
+        if unresolved(disk.required, disk.mount_path) or not disk.required:
+            continue
+        if disk.mount_path == NodeDiskPath.NONE:
+            yield rule.finding(f"{_EKS}.node_disk.required", "requires a disk, and mount_path names none")
+        if disk.mount_path != NodeDiskPath.SECONDARY_VOLUME:
+            continue
+        for path, group in groups(spec):
+            if group.secondary_volume is None and runs_our_scripts(spec, group):
+                yield rule.finding(f"{path}.secondary_volume", "is missing, and node_disk requires it")
+
+
+@checks(
+    Rule(
+        code="HP531",
+        title="a wait for a disk that nodes do not understand",
+        why="their scripts refuse the setting, and every node fails its set-up",
+        fix="use 0 to 9999 seconds",
+        source="lifecycle_scripts/README.md",
+    )
+)
+def disk_wait(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for plane in _planes(spec):
+        seconds = plane.node_disk.wait_seconds
+        if not unresolved(seconds) and seconds not in _SECONDS:
+            where = f"{_EKS}.node_disk.wait_seconds"
+            nearest = [min(max(seconds, _SECONDS[0]), _SECONDS[-1])]
+            yield rule.finding(where, "is out of range", given=seconds, allowed="0-9999", nearest=nearest)
+
+
+@checks(
+    Rule(
+        code="HP532",
+        title="a claim or namespace that Kubernetes does not take",
+        why="kubectl refuses it when everything else is there already",
+        fix="use 1-63 lower-case letters, digits and inner hyphens, and name each namespace once",
+        source=_NAMES,
+    )
+)
+def claim_names(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    allowed = "1-63 of a-z, 0-9 and inner -"
+    for path, name, volume in _volumes(spec):
+        if not unresolved(name) and not _LABEL.fullmatch(name):
+            yield rule.finding(path, "is no name of a claim", given=name, allowed=allowed)
+        namespaces = volume.namespaces
+        if unresolved(namespaces):
+            continue
+        if not namespaces:
+            yield rule.finding(f"{path}.namespaces", "names none, so that no pod can mount it")
+        for index, namespace in enumerate(namespaces):
+            where = f"{path}.namespaces[{index}]"
+            if unresolved(namespace):
+                continue
+            if not _LABEL.fullmatch(namespace):
+                yield rule.finding(where, "is no name of a namespace", given=namespace, allowed=allowed)
+            elif namespace in namespaces[:index]:
+                yield rule.finding(where, "has the claim already", given=namespace)
+
+
+@checks(
+    Rule(
+        code="HP533",
+        title="a volume of nothing, of two things, or of unknown storage",
+        why="there is nothing that the claim could be of",
+        fix="name either a file system of storage or a bucket",
+        source="hyperpod_cdk.spec.eks_storage.Volume",
+    )
+)
+def volume_source(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, _, volume in _volumes(spec):
+        storage = volume.storage
+        if (storage is None) == (volume.bucket is None):
+            yield rule.finding(path, "needs storage or bucket", allowed="one of the two")
+        elif storage is not None and not unresolved(storage, spec.storage) and storage not in spec.storage:
+            known = ", ".join(spec.storage) or "none"
+            yield rule.finding(f"{path}.storage", "is not in storage", given=storage, allowed=known)
+
+
+@checks(
+    Rule(
+        code="HP534",
+        title="a volume whose settings contradict each other, or that asks for nothing",
+        why="Kubernetes or Mountpoint refuses it, or pods may less than was meant",
+        fix="see what is said of it",
+        source=f"hyperpod_cdk.spec.eks_storage.Volume, {_MOUNTPOINT}",
+    )
+)
+def volume_settings(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, _, volume in _volumes(spec):
+        if not unresolved(volume.capacity_gib) and volume.capacity_gib < 1:
+            given = volume.capacity_gib
+            where = f"{path}.capacity_gib"
+            yield rule.finding(where, "is none", given=given, allowed="1 or more", nearest=[1])
+        yield from _bucket_settings(path, volume, rule)
+
+
+def _bucket_settings(path: str, volume: Volume, rule: Rule) -> Iterator[Finding]:
+    bucket = volume.bucket
+    if bucket is None:
+        return
+    prefix = bucket.prefix
+    if prefix and not unresolved(prefix) and (prefix.startswith("/") or not prefix.endswith("/")):
+        nearest = [f"{prefix.strip('/')}/"]
+        where = f"{path}.bucket.prefix"
+        yield rule.finding(where, "is no folder of keys", given=prefix, allowed="such as a/", nearest=nearest)
+    if bucket.allow_delete is True and volume.access == VolumeAccess.READ_ONLY:
+        yield rule.finding(f"{path}.bucket.allow_delete", "deletes from what is only read", given=True)
+    for index, option in enumerate(volume.mount_options):
+        word = "" if unresolved(option) else option.removeprefix("--").split()[0] if option.strip() else ""
+        if word in _OPTIONS:
+            message = f"is what {_OPTIONS[word]} says, which the role knows too"
+            yield rule.finding(f"{path}.mount_options[{index}]", message, given=option)
+
+
+@checks(
+    Rule(
+        code="HP535",
+        title="something that an existing control plane does not give",
+        why="there is no way to its Kubernetes API from here, and its tokens' provider is its owner's",
+        fix="remove volumes, and name oidc_provider_arn for inference; or remove cluster_arn",
+        source="hyperpod_cdk.spec.EksOrchestrator",
+    )
+)
+def of_existing_plane(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for plane in _planes(spec):
+        provider = plane.oidc_provider_arn
+        if plane.cluster_arn is None:
+            if provider is not None and not unresolved(provider):
+                yield rule.finding(f"{_EKS}.oidc_provider_arn", "is made for a cluster that is made")
+            continue
+        if plane.volumes and not unresolved(plane.volumes):
+            yield rule.finding(f"{_EKS}.volumes", "can not be applied to an existing control plane")
+        if plane.inference is not None and provider is None:
+            yield rule.finding(f"{_EKS}.oidc_provider_arn", "is missing, and inference needs it")
+        if provider is not None and not unresolved(provider) and ":oidc-provider/" not in provider:
+            allowed = "arn:…:oidc-provider/oidc.eks.…"
+            where = f"{_EKS}.oidc_provider_arn"
+            yield rule.finding(where, "is no identity provider", given=provider, allowed=allowed)
+
+
+def _planes(spec: HyperPodSpec) -> Iterator[EksOrchestrator]:
+    if spec.cluster.orchestrator.eks is not None:
+        yield spec.cluster.orchestrator.eks
+
+
+def _volumes(spec: HyperPodSpec) -> Iterator[tuple[str, str, Volume]]:
+    for plane in _planes(spec):
+        for name, volume in plane.volumes.items():
+            yield join(f"{_EKS}.volumes", name), name, volume
