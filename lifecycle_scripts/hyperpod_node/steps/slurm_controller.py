@@ -80,8 +80,8 @@ def start_controller(context: Context) -> str:
 def _let_the_first_begin(context: Context) -> None:
     """Where there are several controllers, start behind the first one.
 
-    A first slurmctld bids the others step down before it works. One that has just started does not answer that,
-    since it is telling the first one that it is there: both then wait for half a minute (measured, 24.11).
+    A first slurmctld bids the others step down before it works. One that has just started does not answer
+    that, as it is telling the first one that it is there: both then wait for half a minute (measured, 24.11).
     """
     heads = multi_head.controllers(context) if context.node.multi_head else []
     if not heads or heads[0].address == context.node.instance.address:

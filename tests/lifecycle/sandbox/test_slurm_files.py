@@ -21,6 +21,8 @@ SLURM = {
     },
     "user_groups": [{"name": "vision", "gid": 3000}],
 }
+LOGIN_WATCH = "hyperpod-cdk-slurm-login.service"
+LAST_START = "systemctl show --property=ExecMainStartTimestampMonotonic slurmd"
 OWN = "/opt/slurm/etc/hyperpod-cdk.conf"
 
 # The tests of this file go on from one another: somebody leaves, and the cluster grows under a running job.
@@ -106,9 +108,13 @@ def test_growth_disturbs_no_job_and_the_topology_has_the_new_node(cluster: Sandb
     assert until(lambda: not cluster.login.run("squeue", "-h").output.strip())
     done = cluster.controller.run("sacct", "-X", "-n", "-P", "-j", number, "-o", "state,restarts")
     assert done.lines == ["COMPLETED|0"]
-    cluster.login.run("systemctl", "start", "hyperpod-cdk-slurm-login.service")
+    cluster.login.run("systemctl", "start", LOGIN_WATCH)
     answer = cluster.login.run("srun", "-N3", "--switches=1", "hostname", user="alice")
     assert new in answer.lines
+    # with what the controller has, it asks for nothing
+    before = cluster.login.run(LAST_START).output
+    cluster.login.run("systemctl", "start", LOGIN_WATCH)
+    assert cluster.login.run(LAST_START).output == before
 
 
 def test_72_who_leaves_is_locked_and_who_comes_back_is_not(cluster: Sandbox) -> None:
