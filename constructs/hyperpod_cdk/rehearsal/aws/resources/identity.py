@@ -44,7 +44,7 @@ class Role:
             "iam",
             "create_role",
             RoleName=name,
-            AssumeRolePolicyDocument=json.dumps(given["AssumeRolePolicyDocument"]),
+            AssumeRolePolicyDocument=_trust(given),
             **_pick(given, "Description", "MaxSessionDuration", "Path", "PermissionsBoundary", "Tags"),
         )["Role"]
         try:
@@ -58,8 +58,7 @@ class Role:
         if call.changed & self._REPLACING:
             return self.create(call)
         name, given = call.physical_id, call.properties
-        document = json.dumps(given["AssumeRolePolicyDocument"])
-        call.aws.call("iam", "update_assume_role_policy", RoleName=name, PolicyDocument=document)
+        call.aws.call("iam", "update_assume_role_policy", RoleName=name, PolicyDocument=_trust(given))
         call.aws.call(
             "iam", "update_role", RoleName=name, **_pick(given, "Description", "MaxSessionDuration")
         )
@@ -255,6 +254,12 @@ class Alias:
 
 def _pick(properties: Properties, *names: str) -> dict[str, Any]:
     return {name: properties[name] for name in names if name in properties}
+
+
+def _trust(properties: Properties) -> str:
+    """The trust policy as text, which CloudFormation takes too."""
+    document = properties["AssumeRolePolicyDocument"]
+    return document if isinstance(document, str) else json.dumps(document)
 
 
 def _put_policy(call: Call, role: str, name: str, document: Any) -> None:

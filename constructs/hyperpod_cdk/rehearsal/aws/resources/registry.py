@@ -26,6 +26,7 @@ from hyperpod_cdk.rehearsal.aws.resources.network import NETWORK
 from hyperpod_cdk.rehearsal.aws.resources.security_groups import SECURITY_GROUPS
 from hyperpod_cdk.rehearsal.aws.resources.stores import STORES
 from hyperpod_cdk.rehearsal.aws.resources.wait_conditions import Handles, WaitConditions
+from hyperpod_cdk.rehearsal.aws.resources.workspaces import WORKSPACES
 
 
 class Metadata:
@@ -110,6 +111,7 @@ _TYPES: Mapping[str, ResourceType] = {
     **EKS,
     **LAUNCH_TEMPLATES,
     **FILE_SYSTEMS,
+    **WORKSPACES,
     "AWS::CDK::Metadata": Metadata(),
     "AWS::SageMaker::Cluster": Cluster(),
 }
