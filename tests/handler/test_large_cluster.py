@@ -49,10 +49,10 @@ class Stopwatch:
 def stopwatch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stopwatch]:
     watch, answer = Stopwatch(), HyperPodService.answer
 
-    def timed(service: HyperPodService, *arguments: Any) -> Any:
+    def timed(service: HyperPodService, *arguments: Any, **more: Any) -> Any:
         started = time.process_time()
         try:
-            return answer(service, *arguments)
+            return answer(service, *arguments, **more)
         finally:
             watch.others += time.process_time() - started
 

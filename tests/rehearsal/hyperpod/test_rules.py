@@ -53,6 +53,7 @@ def scripted(**config: str) -> dict[str, Any]:
     return cluster(controller, {**compute, "LifeCycleConfig": config})
 
 
+checked = {**legacy, "InstanceType": "ml.p5.48xlarge", "OnStartDeepHealthChecks": ["InstanceStress"]}
 flexible = {**without(compute, "InstanceType"), "InstanceRequirements": {"InstanceTypes": ["ml.c5.large"]}}
 spot = {**compute, "CapacityRequirements": {"Spot": {}}}
 database = {
@@ -81,6 +82,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "database": cluster(continuous=True, Orchestrator={"Slurm": database}),
     "own network of a group": cluster(controller, {**compute, "OverrideVpcConfig": ACCOUNT.vpc_config}),
     "EKS": on_eks(legacy),
+    "EKS with deep health checks": on_eks(checked),
     "EKS without groups": without(on_eks(legacy, continuous=True), "InstanceGroups"),
     "EKS with autoscaling": on_eks(legacy, **autoscaled),
 }
@@ -229,6 +231,20 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "KubernetesConfig of instance group 'compute' is only supported",
     ),
     "EKS without a VPC": (without(on_eks(legacy), "VpcConfig"), "VpcConfig is required"),
+    "restricted groups without EKS": (
+        cluster(
+            RestrictedInstanceGroups=[{**without(legacy, "LifeCycleConfig"), "InstanceGroupName": "nova"}]
+        ),
+        "RestrictedInstanceGroups is only supported for clusters that Amazon EKS orchestrates",
+    ),
+    "checks beside taints": (
+        on_eks({**checked, "KubernetesConfig": {"Taints": [{"Key": "a", "Effect": "NoSchedule"}]}}),
+        "can not be used with custom taints",
+    ),
+    "checks without an accelerator": (
+        on_eks({**checked, "InstanceType": "ml.c5.large"}),
+        "need GPUs or Trainium, which ml.c5.large has not",
+    ),
     "autoscaling without Continuous": (
         on_eks(legacy, **{**autoscaled, "continuous": False}),
         "AutoScaling is only supported",

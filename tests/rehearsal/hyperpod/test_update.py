@@ -299,6 +299,7 @@ def test_no_update_of_eks_during_deep_health_checks(
 ) -> None:
     eks = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/k8s"}}
     checked = account.group("checked", None, OnStartDeepHealthChecks=["InstanceStress"])
+    checked["InstanceType"] = "ml.g5.8xlarge"
     in_service(**account.cluster(checked, Orchestrator=eks))
     update = {"ClusterName": "ml", "NodeRecovery": "None"}
     code, message = refused(sagemaker.update_cluster, **update)

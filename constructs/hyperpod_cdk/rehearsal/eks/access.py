@@ -5,6 +5,7 @@ docs.aws.amazon.com/eks/latest/userguide/access-entries.html
 
 from __future__ import annotations
 
+from hyperpod_cdk.rehearsal.eks.entries import STANDARD, associate, new_entry, policy_arn
 from hyperpod_cdk.rehearsal.eks.errors import (
     InUseError,
     InvalidParameterError,
@@ -13,48 +14,7 @@ from hyperpod_cdk.rehearsal.eks.errors import (
 )
 from hyperpod_cdk.rehearsal.eks.service import AmazonEks, page
 from hyperpod_cdk.rehearsal.eks.state import Cluster, Entry, Spec
-
-STANDARD = "STANDARD"
-# Of docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html, October 2026; HyperPod's own too
-POLICIES = (
-    "AmazonEKSAdminPolicy",
-    "AmazonEKSAdminViewPolicy",
-    "AmazonEKSClusterAdminPolicy",
-    "AmazonEKSEditPolicy",
-    "AmazonEKSViewPolicy",
-    "AmazonSagemakerHyperpodClusterPolicy",
-    "AmazonSagemakerHyperpodControllerPolicy",
-    "AmazonSagemakerHyperpodInferenceMonitoringPolicy",
-    "AmazonSagemakerHyperpodSpacePolicy",
-    "AmazonSagemakerHyperpodSpaceTemplatePolicy",
-    "AmazonSagemakerHyperpodSystemNamespacePolicy",
-    "AmazonSagemakerHyperpodUserClusterPolicy",
-)
-
-
-def policy_arn(eks: AmazonEks, name: str) -> str:
-    """Give the ARN of an access policy."""
-    return f"arn:{eks.account.partition}:eks::aws:cluster-access-policy/{name}"
-
-
-def add_entry(
-    eks: AmazonEks, cluster: Cluster, principal: str, *, type_: str = STANDARD, policy: str = ""
-) -> Entry:
-    """Add an entry on behalf of a service; one that is there stays.
-
-    Args:
-        eks: the service.
-        cluster: whose entry.
-        principal: ARN.
-        type_: such as ``EC2_LINUX``.
-        policy: name of a policy for the whole cluster. Default: none.
-    """
-    if principal not in cluster.entries:
-        cluster.entries[principal] = _new_entry(eks, cluster, {"principalArn": principal, "type": type_})
-    entry = cluster.entries[principal]
-    if policy:
-        _associate(eks, entry, policy_arn(eks, policy), {"type": "cluster", "namespaces": []})
-    return entry
+from hyperpod_cdk.service.eks import ACCESS_POLICIES
 
 
 def create_access_entry(eks: AmazonEks, request: Spec) -> Spec:
@@ -66,30 +26,9 @@ def create_access_entry(eks: AmazonEks, request: Spec) -> Spec:
     if not _principal_exists(eks, principal):
         raise InvalidParameterError("The specified principalArn is invalid: invalid principal.")
     _check_groups(request)
-    entry = _new_entry(eks, cluster, request)
+    entry = new_entry(eks, cluster, request)
     cluster.entries[principal] = entry
     return {"accessEntry": entry.about}
-
-
-def _new_entry(eks: AmazonEks, cluster: Cluster, request: Spec) -> Entry:
-    principal, now = request["principalArn"], eks.now()
-    *_, account_id, path = principal.split(":", 5)
-    kind, _, rest = path.partition("/")
-    name = rest.rpartition("/")[2]
-    session = f"arn:{eks.account.partition}:sts::{account_id}:assumed-role/{name}/{{{{SessionName}}}}"
-    return Entry(
-        about={
-            "clusterName": cluster.name,
-            "principalArn": principal,
-            "kubernetesGroups": request.get("kubernetesGroups", []),
-            "accessEntryArn": eks.arn("access-entry", cluster.name, kind, account_id, name, eks.new_id(36)),
-            "createdAt": now,
-            "modifiedAt": now,
-            "tags": request.get("tags", {}),
-            "username": request.get("username") or (session if kind == "role" else principal),
-            "type": request.get("type", STANDARD),
-        }
-    )
 
 
 def update_access_entry(eks: AmazonEks, request: Spec) -> Spec:
@@ -125,7 +64,7 @@ def list_access_entries(eks: AmazonEks, request: Spec) -> Spec:
 def associate_access_policy(eks: AmazonEks, request: Spec) -> Spec:
     """AssociateAccessPolicy; of one that is associated already the scope is changed."""
     entry, arn, scope = _entry(eks, request), request["policyArn"], request["accessScope"]
-    if arn not in {policy_arn(eks, name) for name in POLICIES}:
+    if arn not in {policy_arn(eks, name) for name in ACCESS_POLICIES}:
         raise InvalidParameterError("The specified policyArn is invalid: policy not found.")
     if entry.about["type"] != STANDARD:
         raise InvalidRequestError(
@@ -133,7 +72,7 @@ def associate_access_policy(eks: AmazonEks, request: Spec) -> Spec:
         )
     if scope["type"] == "namespace" and not scope.get("namespaces"):
         raise InvalidParameterError("The specified accessScope is invalid: namespaces are missing.")
-    return {**_whose(request), "associatedAccessPolicy": _associate(eks, entry, arn, scope)}
+    return {**_whose(request), "associatedAccessPolicy": associate(eks, entry, arn, scope)}
 
 
 def disassociate_access_policy(eks: AmazonEks, request: Spec) -> Spec:
@@ -152,16 +91,8 @@ def list_associated_access_policies(eks: AmazonEks, request: Spec) -> Spec:
 
 def list_access_policies(eks: AmazonEks, request: Spec) -> Spec:
     """ListAccessPolicies."""
-    found = [{"name": name, "arn": policy_arn(eks, name)} for name in POLICIES]
+    found = [{"name": name, "arn": policy_arn(eks, name)} for name in ACCESS_POLICIES]
     return page(found, request, "accessPolicies")
-
-
-def _associate(eks: AmazonEks, entry: Entry, arn: str, scope: Spec) -> Spec:
-    now = eks.now()
-    began = entry.policies.get(arn, {}).get("associatedAt", now)
-    scope = {"namespaces": [], **scope}
-    entry.policies[arn] = {"policyArn": arn, "accessScope": scope, "associatedAt": began, "modifiedAt": now}
-    return entry.policies[arn]
 
 
 def _whose(request: Spec) -> Spec:

@@ -10,16 +10,16 @@ import base64
 from typing import Any
 
 from hyperpod_cdk.rehearsal.eks import workloads
-from hyperpod_cdk.rehearsal.eks.access import add_entry
 from hyperpod_cdk.rehearsal.eks.catalogue import ADD_ONS, BORN_WITH
 from hyperpod_cdk.rehearsal.eks.errors import InUseError, InvalidParameterError, InvalidRequestError
 from hyperpod_cdk.rehearsal.eks.service import AmazonEks, page
 from hyperpod_cdk.rehearsal.eks.state import ACTIVE, Cluster, Spec
 from hyperpod_cdk.rehearsal.kubernetes import KubernetesApi, Target, User
+from hyperpod_cdk.service.eks import KUBERNETES_VERSIONS
 
 SERVICE_PRINCIPAL = "eks.amazonaws.com"
-# Of docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, October 2026
-VERSIONS = tuple(f"1.{minor}" for minor in range(30, 36))
+VERSIONS = KUBERNETES_VERSIONS
+"""Those in support in October 2026: docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html."""
 _CLUSTER_ADMIN = "AmazonEKSClusterAdminPolicy"
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 
@@ -104,7 +104,7 @@ def _new_cluster(eks: AmazonEks, request: Spec, access: Spec) -> Cluster:
         for add_on in BORN_WITH:
             workloads.install(cluster.api, ADD_ONS[add_on])
     if access["bootstrapClusterCreatorAdminPermissions"] and access["authenticationMode"] != "CONFIG_MAP":
-        add_entry(eks, cluster, eks.caller, policy=_CLUSTER_ADMIN)
+        eks.admit(cluster, eks.caller, policy=_CLUSTER_ADMIN)
     return cluster
 
 

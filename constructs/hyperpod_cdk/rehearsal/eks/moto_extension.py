@@ -74,6 +74,7 @@ _watchers: list[Callable[[AmazonEks], None]] = []
 
 
 def _on_creation(eks: AmazonEks) -> None:
+    eks.served = bool(_watchers)
     for watcher in _watchers:
         watcher(eks)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hyperpod_cdk.rehearsal.eks import workloads
-from hyperpod_cdk.rehearsal.eks.access import add_entry
 from hyperpod_cdk.rehearsal.eks.errors import (
     InUseError,
     InvalidParameterError,
@@ -53,7 +52,7 @@ def create_nodegroup(eks: AmazonEks, request: Spec) -> Spec:
     group = NodeGroup(about=about)
     cluster.node_groups[name] = group
     if cluster.authentication_mode != "CONFIG_MAP":
-        add_entry(eks, cluster, request["nodeRole"], type_=_NODE_TYPE)
+        eks.admit(cluster, request["nodeRole"], type_=_NODE_TYPE)
     eks.timeline.after(eks.durations.create_nodes, lambda: _come_up(eks, cluster, group))
     return {"nodegroup": about}
 
@@ -92,11 +91,11 @@ def _scale(eks: AmazonEks, cluster: Cluster, group: NodeGroup) -> None:
             "topology.kubernetes.io/zone": str(subnet.availability_zone),
             **group.about["labels"],
         }
-        workloads.join(cluster.api, name, labels=labels, ready=workloads.has_network(cluster))
+        eks.join(cluster, name, labels=labels)
         group.nodes[name] = interface.id
     while len(group.nodes) > wanted:
         name, interface_id = group.nodes.popitem()
-        workloads.leave(cluster.api, name)
+        eks.leave(cluster, name)
         ec2.enis.pop(interface_id, None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hyperpod_cdk.rehearsal.eks.catalogue import AddOn
 from hyperpod_cdk.rehearsal.eks.service import AmazonEks
 from hyperpod_cdk.rehearsal.eks.state import ACTIVE, Cluster
-from hyperpod_cdk.rehearsal.hyperpod.moto_extension import service
 from hyperpod_cdk.rehearsal.hyperpod.permissions import allows
 
 AGENT = "eks-pod-identity-agent"
@@ -40,13 +39,10 @@ def lacks(eks: AmazonEks, cluster: Cluster, add_on: AddOn) -> str:
 
 
 def _training_operator(eks: AmazonEks, cluster: Cluster, role_arn: str) -> str:
-    hyperpod = service(eks.account.account_id, eks.account.region)
-    for one in hyperpod.clusters.values():
-        if one.settings.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn") != cluster.arn:
-            continue
-        if _TAG not in {(tag["Key"], tag["Value"]) for tag in one.tags}:
-            return f"{_LOOKS_AT_NODES} is denied: cluster {one.name} has no tag {'='.join(_TAG)}"
-        if not allows(eks.account, role_arn, _LOOKS_AT_NODES, one.arn):
+    for guest in (guest for tenant in eks.tenants for guest in tenant.guests(cluster.arn)):
+        if guest.tags.get(_TAG[0]) != _TAG[1]:
+            return f"{_LOOKS_AT_NODES} is denied: cluster {guest.name} has no tag {'='.join(_TAG)}"
+        if not allows(eks.account, role_arn, _LOOKS_AT_NODES, guest.arn):
             return f"{_LOOKS_AT_NODES} is denied: {role_arn} does not allow it"
         return ""
     return f"no HyperPod cluster uses {cluster.arn}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any
+from typing import Any, Protocol
 
+from hyperpod_cdk.rehearsal.eks import entries, workloads
 from hyperpod_cdk.rehearsal.eks.errors import EksError, InvalidParameterError, NotFoundError
 from hyperpod_cdk.rehearsal.eks.faults import Faults
 from hyperpod_cdk.rehearsal.eks.state import Cluster, Spec
@@ -18,6 +19,31 @@ from hyperpod_cdk.rehearsal.kubernetes import Target, User
 Authorize = Callable[[Cluster, User, Target], bool]
 Operation = Callable[["AmazonEks", Spec], Spec]
 _HEX = "0123456789abcdef"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guest:
+    """A HyperPod cluster whose orchestrator is an EKS cluster.
+
+    Args:
+        name: unique in account and Region.
+        arn: its ARN.
+        tags: on it.
+    """
+
+    name: str
+    arn: str
+    tags: Mapping[str, str]
+
+
+class Tenant(Protocol):
+    """Another service that uses clusters."""
+
+    def catch_up(self) -> None:
+        """Let everything happen that is due by the clock."""
+
+    def guests(self, cluster_arn: str) -> Sequence[Guest]:
+        """Give what lives in a cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +89,11 @@ class AmazonEks:
         durations: seconds for each phase; replace it to change them.
         serve: gives the endpoint and the authority's certificate (PEM) of a new cluster's API. Default: an
             address that nobody answers at.
+        served: whether requests come here at all. Where they do not, nobody can make a cluster, and any
+            ARN of one will do.
         authorize: tells what users of Kubernetes may do.
         clusters: by name.
+        tenants: services whose nodes join clusters, or that look at them; let catch up before each request.
         caller: ARN of who asks; set before each request by whoever takes it.
     """
 
@@ -76,7 +105,9 @@ class AmazonEks:
         self.durations = Durations()
         self.serve: Callable[[str], tuple[str, bytes]] = lambda name: (f"https://{name}.invalid", b"")
         self.authorize: Authorize = lambda _cluster, _user, _target: True
+        self.served = False
         self.clusters: dict[str, Cluster] = {}
+        self.tenants: list[Tenant] = []
         self.caller = f"arn:{self.account.partition}:iam::{account_id}:root"
         self.lock = RLock()
         self._random = random.Random(f"eks/{account_id}/{region}")
@@ -93,6 +124,9 @@ class AmazonEks:
         Raises:
             EksError: the answer is an error.
         """
+        for tenant in self.tenants:
+            # before our own lock is taken: a tenant takes its own first, then ours
+            tenant.catch_up()
         with self.lock:
             self.timeline.run_due()
             error = self.faults.strike_operation(name)
@@ -102,9 +136,49 @@ class AmazonEks:
             return operation(self, request)
 
     def catch_up(self) -> None:
-        """Let everything happen that is due by the clock."""
+        """Let everything happen that is due by the clock, at the tenants' first."""
+        for tenant in self.tenants:
+            tenant.catch_up()
+        self.advance()
+
+    def advance(self) -> None:
+        """Let everything happen here that is due by the clock."""
         with self.lock:
             self.timeline.run_due()
+
+    # -- for tenants -----------------------------------------------------------------------------------
+
+    def admit(self, cluster: Cluster, principal: str, *, type_: str = "STANDARD", policy: str = "") -> None:
+        """Add an access entry on behalf of a service; one that is there stays.
+
+        Args:
+            cluster: whose entry.
+            principal: ARN.
+            type_: such as ``EC2_LINUX``.
+            policy: name of a policy for the whole cluster. Default: none.
+        """
+        if principal not in cluster.entries:
+            request = {"principalArn": principal, "type": type_}
+            cluster.entries[principal] = entries.new_entry(self, cluster, request)
+        if policy:
+            arn = entries.policy_arn(self, policy)
+            entries.associate(self, cluster.entries[principal], arn, {"type": "cluster"})
+
+    def join(self, cluster: Cluster, name: str, *, labels: Mapping[str, str], taints: Any = ()) -> None:
+        """Let a node join, or change the labels and taints of one that has.
+
+        Args:
+            cluster: which it joins.
+            name: of the node.
+            labels: on it.
+            taints: on it, as Kubernetes has them.
+        """
+        ready = workloads.has_network(cluster)
+        workloads.join(cluster.api, name, labels=labels, taints=taints, ready=ready)
+
+    def leave(self, cluster: Cluster, name: str) -> None:
+        """Let a node go; one that is gone is no error."""
+        workloads.leave(cluster.api, name)
 
     def cluster(self, name: str) -> Cluster:
         """Give a cluster.

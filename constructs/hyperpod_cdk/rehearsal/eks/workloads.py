@@ -11,6 +11,7 @@ from hyperpod_cdk.rehearsal.kubernetes import KubernetesApi, StatusError
 from hyperpod_cdk.rehearsal.kubernetes.kinds import Kind
 
 _MANAGER = "eks"
+_KUBELET = "kubelet"
 
 
 def install(api: KubernetesApi, add_on: AddOn) -> None:
@@ -44,7 +45,7 @@ def serves(api: KubernetesApi, group: str) -> bool:
 
 
 def join(api: KubernetesApi, name: str, *, labels: Mapping[str, str], taints: Any = (), ready: bool) -> None:
-    """Let a node join.
+    """Let a node join, or change one that has.
 
     Args:
         api: of the cluster.
@@ -55,14 +56,21 @@ def join(api: KubernetesApi, name: str, *, labels: Mapping[str, str], taints: An
     """
     kind = api.store.kinds.find("", "v1", "nodes")
     status = "True" if ready else "False"
-    document = {
+    document: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}},
         "spec": {"taints": list(taints)} if taints else {},
         "status": {"conditions": [{"type": "Ready", "status": status}]},
     }
-    api.store.create(kind, document, manager="kubelet")
+    try:
+        found = api.store.get(kind, "", name).document
+    except StatusError:
+        api.store.create(kind, document, manager=_KUBELET)
+        return
+    same = (document["metadata"]["labels"], document["spec"], document["status"])
+    if (found["metadata"]["labels"], found["spec"], found["status"]) != same:
+        api.store.change(kind, "", name, lambda _old, _owners: document, manager=_KUBELET)
 
 
 def leave(api: KubernetesApi, name: str) -> None:

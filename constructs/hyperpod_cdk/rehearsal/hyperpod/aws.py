@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from moto.s3.models import S3Backend
     from moto.sagemaker.models import SageMakerModelBackend
 
+    from hyperpod_cdk.rehearsal.eks import AmazonEks
+
 
 class Account:
     """One account in one Region.
@@ -33,6 +35,14 @@ class Account:
     def ec2(self) -> "EC2Backend":
         """Subnets, security groups, network interfaces."""
         return get_backend("ec2")[self.account_id][self.region]
+
+    @property
+    def eks(self) -> "AmazonEks":
+        """Control planes, emulated beside this service."""
+        # the two know each other
+        from hyperpod_cdk.rehearsal.eks import service  # noqa: PLC0415
+
+        return service(self.account_id, self.region)
 
     @property
     def iam(self) -> "IAMBackend":

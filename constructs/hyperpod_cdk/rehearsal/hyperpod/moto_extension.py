@@ -17,6 +17,7 @@ from moto.core.utils import camelcase_to_underscores
 from moto.sagemaker import urls
 from moto.sagemaker.models import SageMakerModelBackend
 from moto.sagemaker.responses import SageMakerResponse
+from moto.sts.models import sts_backends
 
 from hyperpod_cdk.rehearsal.hyperpod import tags
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
@@ -45,7 +46,8 @@ class HyperPodResponse(SageMakerResponse):
         """
         try:
             hyperpod = service(self.current_account, self.region)
-            return ActionResult(hyperpod.answer(operation, self._json_body(), act))
+            role = _role_of(self.current_account, self.get_access_key())
+            return ActionResult(hyperpod.answer(operation, self._json_body(), act, caller_role=role))
         except ServiceError as error:
             return _error(error)
 
@@ -89,9 +91,18 @@ def service(account_id: str = "123456789012", region: str = "us-west-2") -> Hype
         found: HyperPodService | None = vars(backend).get(_ATTRIBUTE)
         if found is None:
             found = HyperPodService(account_id, region)
+            found.account.eks.tenants.append(found)
             setattr(backend, _ATTRIBUTE, found)
             vars(backend)["clusters"] = tags.ClusterTable(found)
     return found
+
+
+def _role_of(account_id: str, access_key: str) -> str:
+    for backend in sts_backends[account_id].values():
+        session = backend.get_assumed_role_from_access_key(access_key)
+        if session is not None:
+            return str(session.role_arn)
+    return ""
 
 
 def _error(error: ServiceError) -> TYPE_RESPONSE:

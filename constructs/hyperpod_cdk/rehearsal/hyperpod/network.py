@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, Group, Placement, Spec
+from hyperpod_cdk.service.addresses import addresses_per_node
+from hyperpod_cdk.service.instance_types import Orchestration
 
 if TYPE_CHECKING:
     from moto.ec2.models.subnets import Subnet
@@ -74,13 +76,19 @@ class Network:
                 zone=f"{region}a",
                 zone_id=str(zone.zone_id),
             )
-        subnet, addresses = self._pick_subnet(vpc_config, NETWORK_CARDS.get(instance_type, 1))
+        cards = NETWORK_CARDS.get(instance_type, 1)
+        pods = addresses_per_node(instance_type, Orchestration.EKS) - cards if cluster.is_eks else 0
+        subnet, addresses = self._pick_subnet(vpc_config, cards + max(0, pods))
         description = f"[DO NOT DELETE] ENI managed by SageMaker for cluster {cluster.arn}"
         interfaces = [
             self._account.ec2.create_network_interface(
                 subnet, address, group_ids=vpc_config["SecurityGroupIds"], description=description
             )
-            for address in addresses
+            for address in addresses[:cards]
+        ]
+        # the network plugin keeps addresses for pods on the first card
+        interfaces[0].private_ip_addresses += [
+            {"Primary": False, "PrivateIpAddress": address} for address in addresses[cards:]
         ]
         for interface in interfaces:
             interface.requester_managed = True

@@ -1,12 +1,15 @@
 """The emulated service of one account and Region: it takes requests and gives answers."""
 
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hyperpod_cdk.rehearsal.hyperpod import model
+from hyperpod_cdk.rehearsal.hyperpod import model, orchestrator
 from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS, Operation
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
+
+if TYPE_CHECKING:
+    from hyperpod_cdk.rehearsal.eks.service import Guest
 
 
 class HyperPodService(Simulation):
@@ -31,22 +34,25 @@ class HyperPodService(Simulation):
         """
         return self.answer(operation, request, OPERATIONS[operation])
 
-    def answer(self, operation: str, request: Any, act: Operation) -> Spec:
+    def answer(self, operation: str, request: Any, act: Operation, *, caller_role: str = "") -> Spec:
         """Answer a request with what a function does, between everything that surrounds each request.
 
         Args:
             operation: name in the API's model.
             request: the parsed JSON body.
             act: given the service and the request without nulls.
+            caller_role: ARN of the role in which it is made. Default: somebody who may do everything.
 
         Raises:
             ServiceError: the answer is an error.
         """
         with self.lock:
-            self.timeline.run_due()
+            self.catch_up()
+            self.caller_role = caller_role
             self._fail_if_told(operation, answer_lost=False)
             model.check(operation, request)
             answer = act(self, model.without_nulls(request))
+            orchestrator.sync(self)
             self._fail_if_told(operation, answer_lost=True)
             return answer
 
@@ -54,6 +60,15 @@ class HyperPodService(Simulation):
         """Let everything happen that is due by the clock, as each request does first."""
         with self.lock:
             self.timeline.run_due()
+            orchestrator.sync(self)
+
+    def guests(self, cluster_arn: str) -> list["Guest"]:
+        """Give the clusters that an EKS cluster orchestrates.
+
+        Args:
+            cluster_arn: of the EKS cluster.
+        """
+        return orchestrator.guests(self, cluster_arn)
 
     def settle(self, *, limit: float = 24 * 3600) -> float:
         """Advance the clock, step by step, until nothing more is to come.

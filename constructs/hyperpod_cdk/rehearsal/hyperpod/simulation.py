@@ -39,6 +39,7 @@ class Simulation:
         governed: compute quotas and cluster policies by their ids.
         governance_readiness: says why the cluster can not carry out task governance, as while the add-on is
             not there; empty when it can.
+        caller_role: ARN of the role in which the current request is made; empty for anybody else.
         training_plans: by name, as DescribeTrainingPlan shows them; none until some are put there.
     """
 
@@ -53,6 +54,7 @@ class Simulation:
         self.setup_threads = 0
         self.image_release = "1.0.0"
         self.check_references = True
+        self.caller_role = ""
         self.clusters: dict[str, Cluster] = {}
         self.governed: dict[str, Governed] = {}
         self.governance_readiness: Callable[[Cluster], str] = lambda _cluster: ""

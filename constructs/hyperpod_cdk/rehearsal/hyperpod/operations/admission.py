@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hyperpod_cdk.rehearsal.hyperpod import references, rules
+from hyperpod_cdk.rehearsal.hyperpod import orchestrator, references, rules
 from hyperpod_cdk.rehearsal.hyperpod.faults import RoleNotAssumable
 from hyperpod_cdk.rehearsal.hyperpod.rules.common import configures_slurm, groups, volumes
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
@@ -24,6 +24,7 @@ def admit(sim: Simulation, request: Spec, *, changed: Spec) -> None:
     rules.check_cluster(request)
     if sim.check_references:
         references.check_network(sim.account, changed)
+        orchestrator.check(sim, request)
     not_assumable = sim.faults.strike(RoleNotAssumable) is not None
     if sim.check_references or not_assumable:
         references.check_roles(sim.account, changed, not_assumable=not_assumable)

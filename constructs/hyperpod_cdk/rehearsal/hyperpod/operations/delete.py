@@ -1,6 +1,6 @@
 """DeleteCluster."""
 
-from hyperpod_cdk.rehearsal.hyperpod import nodes
+from hyperpod_cdk.rehearsal.hyperpod import nodes, orchestrator
 from hyperpod_cdk.rehearsal.hyperpod.errors import ConflictError
 from hyperpod_cdk.rehearsal.hyperpod.faults import DeleteConflict, DeleteFails
 from hyperpod_cdk.rehearsal.hyperpod.operations import governance, lookup
@@ -36,6 +36,7 @@ def delete_cluster(sim: Simulation, request: Spec) -> Spec:
         fault = sim.faults.strike(DeleteFails)
         if fault is None:
             del sim.clusters[cluster.name]
+            orchestrator.detach(sim, cluster)
             governance.forget(sim, cluster)
         else:
             cluster.status = ClusterStatus.FAILED

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.rehearsal.hyperpod.rules.common import Rule, groups, is_continuous, is_eks
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
+from hyperpod_cdk.service import instance_types
 
 
 def members_of_eks(request: Spec) -> Iterator[str]:
@@ -44,4 +45,40 @@ def autoscaling_is_complete(request: Spec) -> Iterator[str]:
         yield "NodeRecovery must be Automatic when AutoScaling is enabled."
 
 
-EKS_RULES: tuple[Rule, ...] = (members_of_eks, eks_needs_a_vpc, autoscaling_is_complete)
+def restricted_groups_need_eks(request: Spec) -> Iterator[str]:
+    """Restricted groups are for customizing Amazon Nova, on Amazon EKS alone.
+
+    …/dg/nova-hp-cluster.html.
+    """
+    if is_eks(request):
+        return
+    for member in ("RestrictedInstanceGroups", "RestrictedInstanceGroupsConfig"):
+        if member in request:
+            yield f"{member} is only supported for clusters that Amazon EKS orchestrates."
+
+
+def checked_groups_have_no_taints(request: Spec) -> Iterator[str]:
+    """Deep health checks run beside no taints of the user's, and on accelerators alone.
+
+    …/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html.
+    """
+    if not is_eks(request):
+        return
+    for group in (group for group in groups(request) if group.get("OnStartDeepHealthChecks")):
+        name, kind = group["InstanceGroupName"], instance_types.find(group.get("InstanceType", ""))
+        if group.get("KubernetesConfig", {}).get("Taints"):
+            yield f"OnStartDeepHealthChecks of instance group '{name}' can not be used with custom taints."
+        if kind is not None and not kind.accelerators:
+            yield (
+                f"OnStartDeepHealthChecks of instance group '{name}' need GPUs or Trainium, which "
+                f"{group['InstanceType']} has not."
+            )
+
+
+EKS_RULES: tuple[Rule, ...] = (
+    members_of_eks,
+    eks_needs_a_vpc,
+    autoscaling_is_complete,
+    restricted_groups_need_eks,
+    checked_groups_have_no_taints,
+)
