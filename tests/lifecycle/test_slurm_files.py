@@ -278,4 +278,7 @@ def test_units_are_written_and_started_once(tmp_path: Path) -> None:
     ]
     login = bench(tmp_path / "login", group="login")
     assert slurm_watch.refresh_login(login.context) == "hyperpod-cdk-slurm-login.timer is on"
-    assert "OnUnitActiveSec=300" in login.read(f"/etc/systemd/system/{slurm_watch.LOGIN}.timer")
+    # each minute, and never longer than that and a quarter
+    timer = login.read(f"/etc/systemd/system/{slurm_watch.LOGIN}.timer")
+    for setting in ("OnUnitInactiveSec=60", "RandomizedDelaySec=15", "AccuracySec=5"):
+        assert setting in timer.splitlines()

@@ -33,8 +33,8 @@ ExecStart={COMMAND} --hook slurm_files
 TimeoutStartSec=300
 """,
 }
-# A login node is in no slurm.conf, so that no controller tells it of new nodes: srun would not find them. To ask
-# each minute whether it has what the controller has costs a message; slurmd starts only when it has not.
+# A login node is in no slurm.conf, so that no controller tells it of new nodes: srun would not find them.
+# To ask each minute whether it has what the controller has costs a message; slurmd starts when it has not.
 ON_LOGIN = {
     f"{LOGIN}.timer": """[Unit]
 Description=Fetches Slurm's configuration now and then, for nodes that were added
