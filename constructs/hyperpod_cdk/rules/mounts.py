@@ -170,16 +170,18 @@ def mount_paths_differ(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         code="HP337",
         title="a file system that nothing mounts",
         why="it costs money and nobody can reach it from the cluster",
-        fix="mount it from a group, or remove it from storage",
+        fix="mount it from a group, on Amazon EKS by a volume, or remove it from storage",
         source="hyperpod_cdk.spec.HyperPodSpec",
         severity=Severity.WARNING,
     )
 )
 def unused_storage(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    used = {mount.storage for _, mount in _mounts(spec)}
+    eks = spec.cluster.orchestrator.eks
+    volumes = eks.volumes.values() if eks is not None and not unresolved(eks.volumes) else ()
+    used = {*(mount.storage for _, mount in _mounts(spec)), *(volume.storage for volume in volumes)}
     for name in spec.storage:
         if name not in used and not unresolved(name, *(one for one in used if one)):
-            yield rule.finding(join("storage", name), "is mounted by no group")
+            yield rule.finding(join("storage", name), f"is mounted by no {'volume' if eks else 'group'}")
 
 
 @checks(

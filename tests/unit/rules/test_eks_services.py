@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_cdk.rules import check
 from hyperpod_cdk.service.eks_add_ons import GRAFANA_REGIONS, INFERENCE_MINIMUM_VERSIONS
-from hyperpod_cdk.spec import AddOn, EbsVolume, EksOrchestrator, HelmChart, TaskGovernance
+from hyperpod_cdk.spec import AddOn, EbsVolume, EksOrchestrator, HelmChart, LustreFileSystem, TaskGovernance
 from hyperpod_cdk.spec.eks_inference import Inference
 from hyperpod_cdk.spec.eks_observability import Grafana, Metrics, Observability
 from hyperpod_cdk.spec.eks_storage import BucketVolume, Volume, VolumeAccess
@@ -125,6 +125,9 @@ ROWS = [
     ("HP535", existing(inference=Inference()), [f"{EKS}.oidc_provider_arn"]),
     ("HP535", existing(oidc_provider_arn="oidc.eks"), [f"{EKS}.oidc_provider_arn"]),
     ("HP535", plane(oidc_provider_arn=PROVIDER), [f"{EKS}.oidc_provider_arn"]),
+    ("HP337", {**volume(storage="spare"), "storage.spare": LustreFileSystem()}, []),
+    ("HP337", {**volume(storage=TEXT_TOKEN), "storage.spare": LustreFileSystem()}, []),
+    ("HP337", {**volume(), "storage.spare": LustreFileSystem()}, ["storage.spare"]),
     ("HP536", plane(training_operator=AddOn(version="v1.3.0-eksbuild.1")), []),
     ("HP536", plane(training_operator=AddOn(version=TEXT_TOKEN)), []),
     (
