@@ -9,12 +9,14 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from constructs import Construct, IConstruct
 
+from hyperpod_cdk import eks
 from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked, shown_above
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.cluster.node_permissions import services
 from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
 from hyperpod_cdk.retention import retention
 from hyperpod_cdk.rules import Finding
+from hyperpod_cdk.rules.look import orchestration
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec, LustreFileSystem, Mount, Wait
 from hyperpod_cdk.storage import ExistingStorage, IStorage, LustreStorage, OpenZfsStorage
@@ -68,6 +70,8 @@ class HyperPodStack(cdk.Stack):
         self.network = self._network(spec)
         self.storage = {name: self._storage(name, file_system) for name, file_system in spec.storage.items()}
         self._admit(spec)
+        self.eks = self._platform(spec)
+        """What is there of Amazon EKS; None on Slurm."""
         self.cluster = HyperPodCluster(
             self,
             "Cluster",
@@ -75,9 +79,25 @@ class HyperPodStack(cdk.Stack):
             network=self.network,
             lifecycle=spec.lifecycle,
             deployment=spec.deployment,
-            depends_on=list(self.storage.values()),
+            control_plane=self.eks.control_plane if self.eks else None,
+            depends_on=[*self.storage.values(), *(self.eks.before if self.eks else ())],
             log_retention=retention(spec.log_retention_days),
             encryption_key=self.encryption_key,
+        )
+        if self.eks:
+            self.eks.serve(self.cluster, self.storage)
+
+    def _platform(self, spec: HyperPodSpec) -> "eks.EksPlatform | None":
+        orchestrator = spec.cluster.orchestrator.eks
+        if orchestrator is None:
+            return None
+        return eks.EksPlatform(
+            self,
+            "Eks",
+            orchestrator=orchestrator,
+            network=self.network,
+            encryption_key=self.encryption_key,
+            log_retention=retention(spec.log_retention_days),
         )
 
     def _network(self, spec: HyperPodSpec) -> IHyperPodNetwork:
@@ -97,6 +117,7 @@ class HyperPodStack(cdk.Stack):
             availability_zone_ids=spec.network.availability_zone_ids,
             cidr=spec.network.cidr,
             instance_groups=spec.cluster.instance_groups,
+            orchestration=orchestration(spec),
             nat_gateways=spec.network.nat_gateways,
             flow_logs=spec.network.flow_logs,
             flow_logs_retention=retention(spec.network.flow_logs_retention_days),
@@ -148,7 +169,8 @@ class HyperPodStack(cdk.Stack):
                 storage.allow_from(clients, f"Override{number}")
         if spec.cluster.orchestrator.slurm.accounting_database:
             self.network.reach("secretsmanager")
-        self.network.reach(*services(spec.lifecycle))
+        if spec.cluster.orchestrator.eks is None:
+            self.network.reach(*services(spec.lifecycle))
 
     def _resolved(self, spec: HyperPodSpec) -> Cluster:
         """The cluster with its mounts filled in, and the stack's tags on it too."""
@@ -188,6 +210,10 @@ class HyperPodStack(cdk.Stack):
             cdk.CfnOutput(self, output, value=value, description=description)
 
     def _way_in(self, spec: HyperPodSpec) -> dict[str, tuple[str, str]]:
+        if self.eks:
+            name = self.eks.control_plane.cluster_name
+            kubeconfig = f"aws eks update-kubeconfig --region {self.region} --name {name}"
+            return {"Kubeconfig": (kubeconfig, "Lets kubectl reach the cluster, from where its API is open")}
         target = self.cluster.controller_ssm_target
         if target is None or spec.deployment.wait is Wait.ACCEPTED:
             # nobody has asked for the controller's instance yet

@@ -49,6 +49,8 @@ class ExecutionRole(Construct):
         lustre: Nodes mount FSx for Lustre and check over which network. Default: no.
         volume_keys: Customer-managed keys of EBS volumes. Default: none.
         secrets: Secrets that nodes read. Default: none.
+        eks_cluster_arn: Control plane that nodes join: pods then get addresses, images and identities with
+            this role. Default: none, they are Slurm's.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class ExecutionRole(Construct):
         lustre: bool = False,
         volume_keys: Sequence[kms.IKey] = (),
         secrets: Sequence[secretsmanager.ISecret] = (),
+        eks_cluster_arn: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         managed = iam.ManagedPolicy.from_aws_managed_policy_name(permissions.MANAGED_POLICY)
@@ -88,6 +91,8 @@ class ExecutionRole(Construct):
             self._allow("UseVolumeKey", permissions.USE_VOLUME_KEY, key.key_arn)
         for secret in secrets:
             self._allow_secret(secret)
+        if eks_cluster_arn is not None:
+            self._allow_pods(eks_cluster_arn)
         self._write()
 
     @staticmethod
@@ -234,6 +239,21 @@ class ExecutionRole(Construct):
         self._allow("ChangeInterface", permissions.CHANGE_INTERFACE, interfaces)
         self._allow("DetachInterface", permissions.DETACH_INTERFACE, interfaces, instances)
         self._allow("TagInterface", permissions.TAG_INTERFACE, interfaces)
+
+    def _allow_pods(self, cluster_arn: str) -> None:
+        interfaces = _arn("ec2", "network-interface/*")
+        self._allow("DescribeNodes", permissions.DESCRIBE_NODES, "*")
+        self._allow("ServePods", permissions.SERVE_PODS, interfaces)
+        self._allow(
+            "AttachInterface",
+            permissions.ATTACH_INTERFACE,
+            interfaces,
+            _arn("ec2", "instance/*", account="*"),
+        )
+        self._allow("IdentifyPods", permissions.POD_IDENTITY, cluster_arn)
+        self._allow("LogInToEcr", permissions.ECR_LOGIN, "*")
+        # add-ons' images lie in accounts of AWS
+        self._allow("PullImages", permissions.ECR_PULL, _arn("ecr", "repository/*", account="*"))
 
     def _allow(self, sid: str, actions: Sequence[str], *resources: str) -> None:
         """Add to the policy; a statement of the same purpose gets further resources."""

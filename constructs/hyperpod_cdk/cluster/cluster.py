@@ -14,7 +14,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.access import ExecutionRole
+from hyperpod_cdk.access import ClusterRole, ExecutionRole
 from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
 from hyperpod_cdk.cluster.bootstrap_guard import BootstrapGuardFunction
@@ -30,7 +30,10 @@ from hyperpod_cdk.cluster.request import (
     create_cluster_request,
     provisioning_parameters,
 )
+from hyperpod_cdk.eks.interface import IEksControlPlane
+from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.lifecycle import (
+    EksLifecycleScripts,
     ILifecycleBucket,
     LifecycleBucket,
     LifecycleBundle,
@@ -40,6 +43,7 @@ from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.spec import (
     Cluster,
     Deployment,
+    EksOrchestrator,
     ExistingNetwork,
     ExistingSubnet,
     HyperPodSpec,
@@ -55,7 +59,7 @@ from hyperpod_cdk.spec import (
 
 
 class HyperPodCluster(ClusterBase):
-    """An Amazon SageMaker HyperPod cluster orchestrated by Slurm."""
+    """An Amazon SageMaker HyperPod cluster orchestrated by Slurm or Amazon EKS."""
 
     def __init__(
         self,
@@ -66,6 +70,7 @@ class HyperPodCluster(ClusterBase):
         network: IHyperPodNetwork,
         lifecycle: Lifecycle | None = None,
         deployment: Deployment | None = None,
+        control_plane: IEksControlPlane | None = None,
         lifecycle_bucket: ILifecycleBucket | None = None,
         execution_roles: Mapping[str, iam.IRole] | None = None,
         depends_on: Sequence[IDependable] = (),
@@ -80,6 +85,8 @@ class HyperPodCluster(ClusterBase):
             lifecycle: mode, users and extra files of the node scripts. Default: extension mode, no users.
             deployment: what makes the cluster, and what is waited for. Default: our custom resource, until
                 the cluster is in service.
+            control_plane: where its nodes join Kubernetes; the chart of HyperPodDependencies belongs in
+                depends_on. Default: none, which is right for Slurm.
             lifecycle_bucket: bucket of the node scripts. Default: a new one.
             execution_roles: roles by group name. Default: one is made for every group that names none.
             depends_on: further constructs that must be there before the cluster. Default: none.
@@ -88,8 +95,12 @@ class HyperPodCluster(ClusterBase):
 
         Raises:
             SpecError: the spec breaks rules; every finding is in it.
+            ConstructError: orchestrator.eks is given without a control plane, or a control plane without it.
         """
         super().__init__(scope, construct_id)
+        self._eks = cluster.orchestrator.eks
+        self._control_plane = control_plane
+        refuse(self.node.path, _plane_faults(self._eks, control_plane))
         self._deployment = deployment or Deployment()
         self._lifecycle = lifecycle or Lifecycle()
         described = _as_spec(cluster, network, self._lifecycle, self._deployment)
@@ -122,12 +133,15 @@ class HyperPodCluster(ClusterBase):
             group.instance_group_name: self._execution_role_arn(group, execution_roles or {})
             for group in cluster.instance_groups
         }
+        self.cluster_role = self._cluster_role()
+        """Role of autoscaling, if one is made here."""
         self.request = named(self, create_cluster_request(cluster, self._resources(role_arns)))
         """The CreateCluster request, in the API's own words."""
         depends = [
             network,
             *self.execution_roles.values(),
-            *filter(None, (self.lifecycle_scripts, self.lifecycle_bundle)),
+            *filter(None, (self.lifecycle_scripts, self.lifecycle_bundle, self.cluster_role)),
+            *(control_plane.ready if control_plane else ()),
             *depends_on,
         ]
         if self._deployment.provisioning is Provisioning.CLOUDFORMATION:
@@ -146,8 +160,9 @@ class HyperPodCluster(ClusterBase):
         self.log_group_name = made.log_group_name
         self.bootstrap_guard = self._bootstrap_guard(list(role_arns.values()))
         """What stops groups whose nodes keep failing; None unless asked for."""
-        self.controller_ssm_target = made.controller_ssm_target
-        """Target of ``aws ssm start-session``: the controller; None for CloudFormation's own resource."""
+        self.controller_ssm_target = made.controller_ssm_target if self._eks is None else None
+        """Target of ``aws ssm start-session``: the controller; None on Amazon EKS, and for CloudFormation's
+        own resource."""
 
     def _bootstrap_guard(self, role_arns: Sequence[str]) -> BootstrapGuardFunction | None:
         if self._lifecycle.bootstrap_guard is None:
@@ -163,15 +178,19 @@ class HyperPodCluster(ClusterBase):
         )
 
     def _custom_resource(self, depends_on: Sequence[IDependable]) -> Provisioned:
+        # Another orchestrator is another cluster, and its handler may do other things. With ids of their own,
+        # the old cluster goes by the old handler, whose policies are still there.
+        kind = "Eks" if self._eks else ""
         provider = ClusterProvider(
             self,
-            "Provider",
+            f"{kind}Provider",
             cluster_names=self._spec.cluster_name or generated_names(self),
             log_retention=self._log_retention,
             encryption_key=self._encryption_key,
         )
         return custom_resource(
             self,
+            f"{kind}Resource",
             self.request,
             controller_group=_controller_group(self._spec),
             provider=provider,
@@ -196,16 +215,29 @@ class HyperPodCluster(ClusterBase):
         return ImportedCluster(scope, construct_id, cluster_name=cluster_name, cluster_arn=cluster_arn)
 
     def _mode(self, group: InstanceGroup) -> LifecycleMode:
+        if self._eks is not None:
+            return LifecycleMode.CUSTOM
         return group.lifecycle_mode or self._lifecycle.mode
 
     def _deploys_scripts(self, group: InstanceGroup) -> bool:
-        return group.life_cycle_config is None and self._mode(group) is not LifecycleMode.AMI
+        own = group.life_cycle_config is not None or group.environment_config is not None
+        return not own and self._mode(group) is not LifecycleMode.AMI
 
-    def _scripts(self) -> LifecycleScripts | None:
+    def _scripts(self) -> LifecycleScripts | EksLifecycleScripts | None:
         if self.lifecycle_bucket is None:
             return None
-        modes = {group.instance_group_name: self._mode(group) for group in self._spec.instance_groups}
         extra = self._lifecycle.extra_files
+        if self._eks is not None:
+            return EksLifecycleScripts(
+                self,
+                "Scripts",
+                bucket=self.lifecycle_bucket,
+                disk=self._eks.node_disk,
+                extra_files=Path(extra) if extra else None,
+                log_retention=self._log_retention,
+                encryption_key=self._encryption_key,
+            )
+        modes = {group.instance_group_name: self._mode(group) for group in self._spec.instance_groups}
         return LifecycleScripts(
             self,
             "Scripts",
@@ -245,12 +277,13 @@ class HyperPodCluster(ClusterBase):
             lustre=any(mount.file_system_type == "LUSTRE" for mount in group.mounts),
             volume_keys=self._volume_keys(group),
             secrets=self._secrets(group),
+            eks_cluster_arn=self._control_plane.cluster_arn if self._control_plane else None,
         )
         if group.life_cycle_config:
             source = urlsplit(group.life_cycle_config.source_s3_uri)
             bucket = s3.Bucket.from_bucket_name(self, f"Source-{name}", source.netloc)
             role.grant_read_bucket(bucket, source.path.lstrip("/"))
-        if self._deploys_scripts(group):
+        if self._eks is None and self._deploys_scripts(group):
             allow_software(role, group, self._lifecycle)
         multi_head = self._spec.orchestrator.slurm.multi_head
         if multi_head and self._is_controller(group):
@@ -258,12 +291,23 @@ class HyperPodCluster(ClusterBase):
         self.execution_roles[name] = role
         return role.role_arn
 
+    def _cluster_role(self) -> ClusterRole | None:
+        scaling = self._spec.auto_scaling
+        if scaling is None or scaling.cluster_role_arn is not None:
+            return None
+        ids = [key_id for group in self._spec.instance_groups for key_id in _volume_key_ids(group)]
+        keys = [self._key_arn(key_id) for key_id in dict.fromkeys(ids)]
+        return ClusterRole(self, "ClusterRole", volume_key_arns=keys)
+
+    def _cluster_role_arn(self) -> str | None:
+        if self.cluster_role is not None:
+            return self.cluster_role.role_arn
+        return self._spec.auto_scaling.cluster_role_arn if self._spec.auto_scaling else None
+
     def _volume_keys(self, group: InstanceGroup) -> list[kms.IKey]:
-        volumes = [volume for volume in (group.root_volume, group.secondary_volume) if volume]
-        ids = dict.fromkeys(volume.volume_kms_key_id for volume in volumes if volume.volume_kms_key_id)
         return [
             kms.Key.from_key_arn(self, f"VolumeKey-{group.instance_group_name}-{i}", self._key_arn(key_id))
-            for i, key_id in enumerate(ids)
+            for i, key_id in enumerate(_volume_key_ids(group))
         ]
 
     def _key_arn(self, key_id: str) -> str:
@@ -293,6 +337,8 @@ class HyperPodCluster(ClusterBase):
         return ClusterResources(
             cluster_name=self._spec.cluster_name,
             vpc=self._placement(self._network.default_subnets, self._security_group_ids()),
+            eks_cluster_arn=self._control_plane.cluster_arn if self._control_plane else None,
+            cluster_role_arn=self._cluster_role_arn(),
             groups={
                 group.instance_group_name: GroupResources(
                     execution_role_arn=role_arns[group.instance_group_name],
@@ -308,12 +354,10 @@ class HyperPodCluster(ClusterBase):
         if not self._deploys_scripts(group) or self.lifecycle_scripts is None:
             return group.life_cycle_config
         scripts = self.lifecycle_scripts
-        extension = self._mode(group) is LifecycleMode.EXTENSION
-        return LifeCycleConfig(
-            source_s3_uri=scripts.source_s3_uri,
-            on_create=None if extension else scripts.on_create,
-            on_init_complete=scripts.on_init_complete if extension else None,
-        )
+        source = scripts.source_s3_uri
+        if isinstance(scripts, LifecycleScripts) and self._mode(group) is LifecycleMode.EXTENSION:
+            return LifeCycleConfig(source_s3_uri=source, on_init_complete=scripts.on_init_complete)
+        return LifeCycleConfig(source_s3_uri=source, on_create=scripts.on_create)
 
     def _override(self, group: InstanceGroup) -> VpcPlacement | None:
         override = group.override_vpc_config
@@ -333,6 +377,19 @@ class HyperPodCluster(ClusterBase):
         return VpcPlacement(
             subnet_ids=[subnet.subnet_id for subnet in subnets], security_group_ids=security_group_ids
         )
+
+
+def _plane_faults(eks: EksOrchestrator | None, plane: IEksControlPlane | None) -> list[str]:
+    if eks is not None and plane is None:
+        return ["orchestrator.eks needs a control plane: give control_plane=EksControlPlane(…)"]
+    if eks is None and plane is not None:
+        return ["a control plane needs orchestrator.eks in the cluster's spec"]
+    return []
+
+
+def _volume_key_ids(group: InstanceGroup) -> list[str]:
+    volumes = [volume for volume in (group.root_volume, group.secondary_volume) if volume]
+    return list(dict.fromkeys(volume.volume_kms_key_id for volume in volumes if volume.volume_kms_key_id))
 
 
 def _controller_group(cluster: Cluster) -> str | None:

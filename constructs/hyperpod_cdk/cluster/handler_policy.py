@@ -43,6 +43,7 @@ def policies(request: Mapping[str, Any], *, stack: cdk.Stack, logical_id: str) -
     found = {
         "Policy": [*_own_clusters(stack, logical_id), *_round_clusters(stack, request)],
         "Bounds": list(_bounds(stack, request)),
+        "Eks": list(_control_plane(stack, request)),
         **_in_parts("PassRoles", _values(request, "ExecutionRole"), _pass_roles),
         **_in_parts("TrainingPlans", _values(request, "TrainingPlanArn"), partial(_use_plans, stack)),
     }
@@ -125,6 +126,32 @@ def _bounds(stack: cdk.Stack, request: Mapping[str, Any]) -> Iterator[iam.Policy
                 resources=[clusters_of(stack)],
                 conditions={"ForAnyValue:StringNotEquals": {key: values}},
             )
+
+
+def _control_plane(stack: cdk.Stack, request: Mapping[str, Any]) -> Iterator[iam.PolicyStatement]:
+    """What making and deleting a cluster on Amazon EKS takes beside.
+
+    These follow from the request, against the rule above: a cluster on Amazon EKS has a provider of its own
+    (`HyperPodCluster`), which goes only after the cluster.
+    """
+    arn = request.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+    if arn is None:
+        return
+    known = not cdk.Token.is_unresolved(arn)
+    name = arn.rpartition("/")[2] if known else cdk.Fn.select(1, cdk.Fn.split("/", arn))
+    entries = stack.format_arn(service="eks", resource="access-entry", resource_name=f"{name}/*")
+    yield allow("LookAtControlPlane", permissions.READ_EKS, [arn])
+    yield allow("AdmitNodes", permissions.ADMIT_NODES, [arn, entries])
+    yield allow("FindGovernance", permissions.FIND_GOVERNANCE, ["*"])
+    governed = [
+        stack.format_arn(service="sagemaker", resource=kind, resource_name="*")
+        for kind in ("cluster-scheduler-config", "compute-quota")
+    ]
+    yield allow("DeleteGovernance", permissions.DELETE_GOVERNANCE, governed)
+    roles = _values(request, "ClusterRole")
+    if roles:
+        to_service = {"StringEquals": {"iam:PassedToService": _SERVICE}}
+        yield allow("PassClusterRole", permissions.PASS_ROLE, roles, to_service)
 
 
 def _pass_roles(arns: Sequence[str]) -> Statements:

@@ -56,6 +56,23 @@ SHARE_IMAGES = ["ec2:ModifyImageAttribute", "ec2:ModifySnapshotAttribute"]
 """What the caller of CreateCluster needs for a custom AMI
 (https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-how-to.html, 2026-10)."""
 
+READ_EKS = ["eks:DescribeCluster"]
+"""On the control plane."""
+ADMIT_NODES = [
+    "eks:AssociateAccessPolicy",
+    "eks:CreateAccessEntry",
+    "eks:DeleteAccessEntry",
+    "eks:DescribeAccessEntry",
+]
+"""On the control plane and its access entries: CreateCluster lets the nodes into Kubernetes with the rights
+of whoever calls it."""
+FIND_GOVERNANCE = ["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"]
+"""Take no resource."""
+DELETE_GOVERNANCE = ["sagemaker:DeleteClusterSchedulerConfig", "sagemaker:DeleteComputeQuota"]
+"""DeleteCluster takes policies and quotas with it, and fails without these
+(https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html,
+2026-10)."""
+
 PASS_ROLE = ["iam:PassRole"]
 CREATE_SERVICE_LINKED_ROLE = ["iam:CreateServiceLinkedRole"]
 """The first cluster of an account makes AWSServiceRoleForSageMakerHyperPod

@@ -10,7 +10,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.cluster.provider import ClusterProvider
-from hyperpod_cdk.cluster.request import update_deployment
+from hyperpod_cdk.cluster.update_request import update_deployment
 from hyperpod_cdk.cluster.waiting import MinimumCounts
 from hyperpod_cdk.spec import Deployment, RemovalPolicy, Wait
 
@@ -38,6 +38,7 @@ class Provisioned:
 
 def custom_resource(
     scope: Construct,
+    construct_id: str,
     request: dict[str, Any],
     *,
     controller_group: str | None,
@@ -51,6 +52,7 @@ def custom_resource(
 
     Args:
         scope: the cluster's construct.
+        construct_id: of the resource in it.
         request: the CreateCluster request.
         controller_group: which a legacy cluster's request does not tell.
         provider: of the handler.
@@ -72,7 +74,7 @@ def custom_resource(
         provider.allow_deleting_logs()
     resource = cdk.CustomResource(
         scope,
-        "Resource",
+        construct_id,
         service_token=provider.service_token,
         resource_type=CUSTOM_TYPE,
         properties={

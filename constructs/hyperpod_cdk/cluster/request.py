@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperpod_cdk.cluster.kubernetes_request import auto_patch, kubernetes, shared_environment, shared_lustre
+from hyperpod_cdk.cluster.update_request import update_deployment
+from hyperpod_cdk.service.eks import OPERATOR_TAG
 from hyperpod_cdk.spec import (
-    BatchSize,
     Cluster,
     EbsVolume,
     InstanceGroup,
@@ -15,7 +17,6 @@ from hyperpod_cdk.spec import (
     NodeProvisioningMode,
     NodeType,
     ScheduledUpdateConfig,
-    UpdateDeploymentConfig,
 )
 
 # Where the service mounts when the request gives no path (API: ClusterFsx{Lustre,OpenZfs}Config)
@@ -52,6 +53,10 @@ class ClusterResources:
     cluster_name: str | None
     """None: one is yet to be generated, from the request."""
     vpc: VpcPlacement
+    eks_cluster_arn: str | None = None
+    """Of the control plane; None on Slurm."""
+    cluster_role_arn: str | None = None
+    """For autoscaling; None without."""
     groups: Mapping[str, GroupResources] = field(default_factory=dict)
 
     @property
@@ -69,11 +74,10 @@ def create_cluster_request(cluster: Cluster, resources: ClusterResources) -> dic
     """
     request: dict[str, Any] = {
         "ClusterName": resources.cluster_name,
-        "InstanceGroups": [
-            _instance_group(group, resources.groups[group.instance_group_name], legacy=resources.legacy)
-            for group in cluster.instance_groups
-        ],
-        "Orchestrator": None if resources.legacy else {"Slurm": _slurm(cluster)},
+        "InstanceGroups": _groups(cluster, resources, restricted=False) or None,
+        "RestrictedInstanceGroups": _groups(cluster, resources, restricted=True) or None,
+        "RestrictedInstanceGroupsConfig": shared_environment(cluster.shared_environment_config),
+        "Orchestrator": _orchestrator(cluster, resources),
         "VpcConfig": resources.vpc.as_request(),
         "NodeRecovery": cluster.node_recovery,
         "NodeProvisioningMode": (
@@ -81,9 +85,39 @@ def create_cluster_request(cluster: Cluster, resources: ClusterResources) -> dic
             if cluster.node_provisioning_mode is NodeProvisioningMode.CONTINUOUS
             else None
         ),
-        "Tags": [{"Key": key, "Value": value} for key, value in cluster.tags.items()] or None,
+        "TieredStorageConfig": cluster.tiered_storage_config
+        and {
+            "Mode": "Enable",
+            "InstanceMemoryAllocationPercentage": (
+                cluster.tiered_storage_config.instance_memory_allocation_percentage
+            ),
+        },
+        "AutoScaling": cluster.auto_scaling
+        and {"Mode": "Enable", "AutoScalerType": cluster.auto_scaling.auto_scaler_type},
+        "ClusterRole": resources.cluster_role_arn,
+        "Tags": [{"Key": key, "Value": value} for key, value in _tags(cluster).items()] or None,
     }
     return _without_none(request)
+
+
+def _tags(cluster: Cluster) -> Mapping[str, str]:
+    eks = cluster.orchestrator.eks
+    return {**cluster.tags, **({OPERATOR_TAG: "true"} if eks and eks.training_operator else {})}
+
+
+def _orchestrator(cluster: Cluster, resources: ClusterResources) -> dict[str, Any] | None:
+    if resources.eks_cluster_arn is not None:
+        return {"Eks": {"ClusterArn": resources.eks_cluster_arn}}
+    return None if resources.legacy else {"Slurm": _slurm(cluster)}
+
+
+def _groups(cluster: Cluster, resources: ClusterResources, *, restricted: bool) -> list[dict[str, Any]]:
+    """Groups of one kind; restricted ones have a list of their own."""
+    return [
+        _instance_group(group, resources.groups[group.instance_group_name], legacy=resources.legacy)
+        for group in cluster.instance_groups
+        if (group.environment_config is not None) is restricted
+    ]
 
 
 def provisioning_parameters(cluster: Cluster) -> dict[str, Any]:
@@ -153,6 +187,8 @@ def _instance_group(group: InstanceGroup, resources: GroupResources, *, legacy: 
     return {
         "InstanceGroupName": group.instance_group_name,
         "InstanceType": group.instance_type,
+        "InstanceRequirements": group.instance_requirements
+        and {"InstanceTypes": list(group.instance_requirements.instance_types)},
         "InstanceCount": group.instance_count,
         "MinInstanceCount": group.min_instance_count,
         "SlurmConfig": slurm
@@ -167,6 +203,11 @@ def _instance_group(group: InstanceGroup, resources: GroupResources, *, legacy: 
         "CapacityRequirements": group.capacity_requirements and {str(group.capacity_requirements): {}},
         "NetworkInterface": group.network_interface and {"InterfaceType": group.network_interface},
         "ScheduledUpdateConfig": _scheduled_update(group.scheduled_update_config),
+        "AutoPatchConfig": auto_patch(group.auto_patch_config),
+        "KubernetesConfig": kubernetes(group.kubernetes_config),
+        "EnvironmentConfig": group.environment_config
+        and group.environment_config.fsx_lustre_config
+        and {"FSxLustreConfig": shared_lustre(group.environment_config.fsx_lustre_config)},
         "ImageId": group.image_id,
         "ImageReleaseVersion": group.image_release_version,
     }
@@ -212,31 +253,6 @@ def _scheduled_update(config: ScheduledUpdateConfig | None) -> dict[str, Any] | 
         "ScheduleExpression": config.schedule_expression,
         "DeploymentConfig": update_deployment(config.deployment_config),
     }
-
-
-def update_deployment(config: UpdateDeploymentConfig | None) -> dict[str, Any] | None:
-    """The API's DeploymentConfig.
-
-    Args:
-        config: how a software update goes through a group; None gives None.
-    """
-    if config is None:
-        return None
-    policy = config.rolling_update_policy
-    alarms = [{"AlarmName": name} for name in config.auto_rollback_alarm_names]
-    return {
-        "RollingUpdatePolicy": policy
-        and {
-            "MaximumBatchSize": _batch_size(policy.maximum_batch_size),
-            "RollbackMaximumBatchSize": _batch_size(policy.rollback_maximum_batch_size),
-        },
-        "WaitIntervalInSeconds": config.wait_interval_in_seconds,
-        "AutoRollbackConfiguration": alarms or None,
-    }
-
-
-def _batch_size(size: BatchSize | None) -> dict[str, Any] | None:
-    return None if size is None else {"Type": size.type, "Value": size.value}
 
 
 def _slurm(cluster: Cluster) -> dict[str, Any]:

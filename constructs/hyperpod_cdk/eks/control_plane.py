@@ -24,11 +24,13 @@ from hyperpod_cdk.eks.identities import OidcProvider
 from hyperpod_cdk.eks.kubectl import kubectl_options
 from hyperpod_cdk.eks.system_nodes import SystemNodes
 from hyperpod_cdk.faults import refuse
+from hyperpod_cdk.nag import acknowledge
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.network.security_group import ALL_TRAFFIC, allow_in
 from hyperpod_cdk.spec.eks import EksOrchestrator
 
 _MAX_NAME = 100
+_UNTAGGED = "Annotation::@aws-cdk/aws-eks:clusterMustManuallyTagSubnet"
 _LOG_TYPES = [
     eks.ClusterLoggingTypes.API,
     eks.ClusterLoggingTypes.AUDIT,
@@ -178,6 +180,7 @@ class EksControlPlane(Construct):
         _resource(cluster).node.add_dependency(self.log_group)
         acknowledge_managed_policies(cluster.role, CONTROL_PLANE_POLICIES)
         acknowledge_kubectl(cluster)
+        acknowledge(cluster, {_UNTAGGED: "HyperPodNetwork tags its subnets, and owners tag theirs"})
         return cluster
 
     def _let_nodes_meet(self, network: IHyperPodNetwork) -> None:

@@ -135,7 +135,6 @@ class EksServices(Construct):
             made += [server, plane.add_ons[CERTIFICATES]]
         return made
 
-
     def _is_lustre(self, volume: Volume) -> bool:
         found = self._storage.get(volume.storage or "")
         return found is not None and found.mount().mount_name is not None

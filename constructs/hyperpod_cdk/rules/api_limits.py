@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from hyperpod_cdk import spec as s
+from hyperpod_cdk.rules.defaults import is_default
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.look import is_legacy
 from hyperpod_cdk.rules.paths import join
@@ -104,7 +105,7 @@ def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:
     if is_dataclass(part):
         for field in fields(part):
             value = getattr(part, field.name)
-            if not _is_default(value, field):
+            if not is_default(value, field):
                 below = join(path, field.name)
                 yield type(part), field.name, value, below
                 yield from _values(value, below)
@@ -114,10 +115,6 @@ def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:
     elif isinstance(part, Sequence) and not isinstance(part, str):
         for index, value in enumerate(part):
             yield from _values(value, join(path, index))
-
-
-def _is_default(value: Any, field: Field[Any]) -> bool:
-    return value is None or value == field.default or (field.default == () and not value)
 
 
 @cache

@@ -1,9 +1,10 @@
 """HP50x: Slurm and Amazon EKS exclude each other, and each has settings of its own."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import fields
 from typing import Any
 
+from hyperpod_cdk.rules.defaults import is_default
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.look import groups, is_eks
 from hyperpod_cdk.rules.rule import Rule, checks
@@ -102,9 +103,5 @@ def _given(rule: Rule, path: str, part: Any, reasons: Mapping[str, str]) -> Iter
     """Fields with a value other than their default."""
     for field in fields(part):
         value = getattr(part, field.name)
-        if field.name in reasons and value != _default(field) and not unresolved(value):
+        if field.name in reasons and not is_default(value, field) and not unresolved(value):
             yield rule.finding(f"{path}.{field.name}", reasons[field.name])
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()

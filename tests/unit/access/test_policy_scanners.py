@@ -52,6 +52,8 @@ PSEUDO = {
 }
 ARNS = {
     "AWS::APS::Workspace": f"arn:aws:aps:{HERE}:workspace/{{}}",
+    "AWS::EKS::Cluster": f"arn:aws:eks:{HERE}:cluster/{{}}",
+    "AWS::KMS::Key": f"arn:aws:kms:{HERE}:key/{{}}",
     "AWS::IAM::Role": "arn:aws:iam::111122223333:role/{}",
     "AWS::Lambda::Function": f"arn:aws:lambda:{HERE}:function:{{}}",
     "AWS::Logs::LogGroup": f"arn:aws:logs:{HERE}:log-group:{{}}:*",
@@ -75,11 +77,18 @@ REPORT = (
 _LOG_DELIVERY = "CDK lets its provider's state machine deliver a log, which takes no resource"
 EXPECTED = {
     **{
-        ("ClusterProviderFrameworkwaiterstatemachineRoleDefaultPolicy", finding): _LOG_DELIVERY
+        (f"Cluster{kind}ProviderFrameworkwaiterstatemachineRoleDefaultPolicy", finding): _LOG_DELIVERY
+        for kind in ("", "Eks")
         for finding in ("RESOURCE_STAR", "infrastructure_modification", "write_actions_without_constraints")
     },
     ("CustomCDKBucketDeploymentMiBServiceRoleDefaultPolicy", "RESOURCE_MISMATCH"): (
         "CDK grants its BucketDeployment s3:List* and s3:GetObject*, of which some take no bucket"
+    ),
+    ("EksControlPlaneKubectlProviderHandlerServiceRoleDefaultPolicy", "RESOURCE_MISMATCH"): (
+        "CDK grants its kubectl provider s3:List* and s3:GetObject*, of which some take no bucket"
+    ),
+    ("ClusterRolecpuPolicy", "credentials_exposure"): (
+        "on Amazon EKS nodes fetch images, and the identity agent the credentials of pods, with this role"
     ),
     ("ClusterProviderTrainingPlans", "RESOURCE_MISMATCH"): (
         "the cluster, which the actions need beside the plan, is in statements with conditions of their own"
@@ -119,6 +128,8 @@ class Resolved:
                 return ARNS.get(self._resources[name]["Type"], "{}").format(name)
             case {"Fn::Join": [separator, parts]}:
                 return str(separator).join(map(self._value, parts))
+            case {"Fn::Select": [index, {"Fn::Split": [separator, text]}]}:
+                return str(self._value(text)).split(separator)[int(index)]
             case {"Fn::Sub": str(text)}:
                 return re.sub(r"\$\{(.+?)\}", lambda name: PSEUDO[name[1]], text)
         return None

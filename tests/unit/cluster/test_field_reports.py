@@ -36,6 +36,7 @@ from hyperpod_cdk.spec import (
     SlurmConfig,
     SlurmOrchestrator,
 )
+from hyperpod_cdk.stack import HyperPodStack
 from tests.unit.cluster.test_cluster import CONTROLLER, Made, compute
 
 ROOT = Path(__file__).parents[3]
@@ -86,8 +87,8 @@ def test_8_what_slurm_does_not_take_is_refused_and_not_dropped(member: str, tmp_
     path = tmp_path / "cluster.yaml"
     text = (ROOT / "clusters" / "slurm-minimal.yaml").read_text(encoding="utf-8")
     path.write_text(text.replace("\ncluster:\n", f"\ncluster:\n  {member}: {{}}\n", 1), encoding="utf-8")
-    with pytest.raises(ConfigError, match=member):
-        load(path)
+    with pytest.raises((ConfigError, SpecError), match=f"cluster.{member}"):
+        HyperPodStack(cdk.App(), "Refused", spec=load(path))
 
 
 def test_28_a_node_in_a_vpc_has_its_permissions_and_a_way_to_s3(template: Template) -> None:

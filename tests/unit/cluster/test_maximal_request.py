@@ -32,6 +32,7 @@ def properties() -> dict[str, Any]:
     provider = ClusterProvider(stack, "Provider", cluster_names="x")
     custom_resource(
         stack,
+        "Resource",
         REQUEST,
         controller_group=None,
         provider=provider,

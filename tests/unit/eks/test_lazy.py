@@ -10,8 +10,9 @@ import os, runpy, sys
 os.environ["HYPERPOD_CONFIG"] = "clusters/slurm-minimal.yaml"
 os.environ["CDK_OUTDIR"] = sys.argv[1]
 runpy.run_path("app.py", run_name="__main__")
-loaded = [name for name in sys.modules if name.startswith(("hyperpod_cdk.eks", "aws_cdk.aws_eks_v2"))]
-loaded += [name for name in sys.modules if "kubectl" in name]
+LIGHT = {"hyperpod_cdk.eks", "hyperpod_cdk.eks.interface"}
+loaded = [name for name in sys.modules if name.startswith(("hyperpod_cdk.eks", "aws_cdk.aws_eks"))]
+loaded = [name for name in loaded if name not in LIGHT] + [name for name in sys.modules if "kubectl" in name]
 sys.exit(f"loaded: {loaded}" if loaded else 0)
 """
 
