@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from hyperpod_cdk.rehearsal.eks_node import SETTINGS, run_eks_node
 from hyperpod_cdk.rehearsal.hyperpod import NodeSetup, NodeSetupResult, find_script
 from hyperpod_cdk.rehearsal.node import CommandFault, run_node
 
@@ -42,6 +43,11 @@ class RealNodes:
         if missing.exit_code or node.script not in HOOKS:
             return missing
         scripts = self._download(node.source_s3_uri)
+        if (scripts / SETTINGS).is_file():
+            exit_code, lines = run_eks_node(
+                scripts, self._folder / "roots" / node.instance_id, faults=self._faults
+            )
+            return NodeSetupResult(exit_code=exit_code, log_lines=tuple(lines))
         if not (scripts / CONFIG).is_file():
             return missing
         exit_code, lines = run_node(

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from ipaddress import ip_network
 from unittest.mock import patch
 
+from hyperpod_cdk.rehearsal.driver.eks_standins import provide_eks
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.spec import HyperPodSpec
@@ -35,7 +36,12 @@ def provide(spec: HyperPodSpec, account: Account) -> list[str]:
     Returns:
         What was put there, for people.
     """
-    return [*_network(spec, account), *_roles(spec, account), *provide_scripts(spec, account)]
+    return [
+        *_network(spec, account),
+        *_roles(spec, account),
+        *provide_scripts(spec, account),
+        *provide_eks(spec, account),
+    ]
 
 
 def provide_scripts(spec: HyperPodSpec, account: Account) -> list[str]:
