@@ -164,6 +164,13 @@ class HyperPodCluster(ClusterBase):
         """Target of ``aws ssm start-session``: the controller; None on Amazon EKS, and for CloudFormation's
         own resource."""
 
+    @property
+    def restricted_roles(self) -> Sequence[ExecutionRole]:
+        """Roles made here of restricted groups."""
+        groups = [group for group in self._spec.instance_groups if group.environment_config is not None]
+        made = (self.execution_roles.get(group.instance_group_name) for group in groups)
+        return [role for role in made if role is not None]
+
     def _bootstrap_guard(self, role_arns: Sequence[str]) -> BootstrapGuardFunction | None:
         if self._lifecycle.bootstrap_guard is None:
             return None
@@ -420,6 +427,13 @@ def _as_spec(
     default = {zones.get(subnet.subnet_id) for subnet in network.default_subnets}
     zone = default.pop() if len(default) == 1 and len(network.subnets_by_zone) > 1 else None
     groups = [_placed(group, zone) if zone else group for group in cluster.instance_groups]
+    eks = cluster.orchestrator.eks
+    if eks is not None:
+        # volumes are of file systems that are not seen from here, and drivers are installed for volumes
+        cluster = replace(
+            cluster,
+            orchestrator=replace(cluster.orchestrator, eks=replace(eks, volumes={}, add_ons={})),
+        )
     return HyperPodSpec(
         cluster=replace(cluster, instance_groups=groups),
         network=Network(existing=existing),

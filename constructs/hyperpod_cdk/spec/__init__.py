@@ -15,6 +15,9 @@ from hyperpod_cdk.spec.add_on import AddOn
 from hyperpod_cdk.spec.cluster import AccountingDatabase, Cluster, MultiHead, Orchestrator, SlurmOrchestrator
 from hyperpod_cdk.spec.deployment import Deployment
 from hyperpod_cdk.spec.eks import AccessEntry, AccessPolicy, EksOrchestrator, HelmChart, SystemNodes
+from hyperpod_cdk.spec.eks_inference import Inference
+from hyperpod_cdk.spec.eks_observability import Grafana, GrafanaSignIn, MetricLevel, Metrics, Observability
+from hyperpod_cdk.spec.eks_storage import BucketVolume, Volume, VolumeAccess
 from hyperpod_cdk.spec.governance import PriorityClass, TaskGovernance
 from hyperpod_cdk.spec.guard import BootstrapGuard
 from hyperpod_cdk.spec.instance_group import InstanceGroup, LifeCycleConfig, SlurmConfig
@@ -72,6 +75,7 @@ from hyperpod_cdk.spec.kubernetes import (
 from hyperpod_cdk.spec.lifecycle import Lifecycle, User, UserGroup
 from hyperpod_cdk.spec.monitoring import Monitoring
 from hyperpod_cdk.spec.network import ExistingNetwork, ExistingSubnet, Network, OverrideVpcConfig
+from hyperpod_cdk.spec.node_disk import NodeDisk, NodeDiskPath
 from hyperpod_cdk.spec.root import HyperPodSpec
 from hyperpod_cdk.spec.scheduled_update import (
     BatchSize,
@@ -121,6 +125,7 @@ __all__ = [
     "BatchSizeType",
     "BootstrapGuard",
     "BucketMount",
+    "BucketVolume",
     "CapacityType",
     "Cluster",
     "ComputeQuotaResource",
@@ -141,8 +146,11 @@ __all__ = [
     "ExistingSubnet",
     "FileSystem",
     "FsxLustreDeletionPolicy",
+    "Grafana",
+    "GrafanaSignIn",
     "HelmChart",
     "HyperPodSpec",
+    "Inference",
     "InstanceGroup",
     "InstanceRequirements",
     "KubernetesConfig",
@@ -161,15 +169,20 @@ __all__ = [
     "LustreReadCache",
     "LustreReadCacheSizingMode",
     "LustreStorageType",
+    "MetricLevel",
+    "Metrics",
     "Monitoring",
     "Mount",
     "MultiHead",
     "NatGateways",
     "Network",
     "NetworkInterfaceType",
+    "NodeDisk",
+    "NodeDiskPath",
     "NodeProvisioningMode",
     "NodeRecovery",
     "NodeType",
+    "Observability",
     "OnDrainTimeout",
     "OpenZfsCompression",
     "OpenZfsDeploymentType",
@@ -210,5 +223,7 @@ __all__ = [
     "UsageReset",
     "User",
     "UserGroup",
+    "Volume",
+    "VolumeAccess",
     "Wait",
 ]
