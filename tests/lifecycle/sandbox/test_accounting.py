@@ -217,6 +217,14 @@ def test_what_slurm_refuses_is_an_error_with_advice(cluster: Sandbox) -> None:
     cluster.controller.run("hyperpod-accounting apply")
 
 
+def test_the_set_up_ends_with_a_look_at_the_node(cluster: Sandbox) -> None:
+    for host in cluster.hosts.values():
+        result = json.loads(host.path("/opt/ml/config/hyperpod-cdk/result.json").read_text())
+        step = next(step for step in result["steps"] if step["name"] == "check")
+        assert step["outcome"] == "done"
+        assert step["detail"].endswith("checks passed")
+
+
 def test_check_node_tells_what_is_wrong(cluster: Sandbox) -> None:
     for host in cluster.hosts.values():
         answer = host.run("hyperpod-check-node", check=False)
