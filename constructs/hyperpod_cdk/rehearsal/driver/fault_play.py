@@ -90,7 +90,7 @@ def _expect_reason(rehearsal: Rehearsal, step: Step, variant: Variant, failures:
     stage.say("what the user sees, as the reason of the failed resource:", style="bold")
     stage.console.print(reason, markup=False, highlight=False, soft_wrap=True)
     names = {"cluster": variant.spec.cluster.cluster_name, "group": first_group(variant.spec)}
-    wanted = [text.format(**names) for text in step.says]
+    wanted = [text.format(**names) for text in step.reasons(variant.spec)]
     # the CLI breaks lines where its columns end
     terminal = " ".join(rehearsal.toolkit.output.split())
     missing = [text for text in wanted if text not in reason or text not in terminal]

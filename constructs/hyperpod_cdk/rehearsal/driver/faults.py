@@ -36,6 +36,7 @@ class Step:
         says: texts that the user must see as the reason why the cluster's resource failed, each in a line,
             with ``{cluster}`` for its name and ``{group}`` for :func:`first_group`. Default, for a command
             that must succeed: none.
+        says_on_eks: the same where Amazon EKS orchestrates the cluster. Default: as of Slurm.
         status: of the stack, when the command has ended.
     """
 
@@ -43,7 +44,12 @@ class Step:
     deploys: Callable[[Variants], Variant] | None
     troubles: Troubles = _none
     says: tuple[str, ...] = ()
+    says_on_eks: tuple[str, ...] = ()
     status: str
+
+    def reasons(self, spec: HyperPodSpec) -> tuple[str, ...]:
+        """What the user must see, of a configuration."""
+        return self.says_on_eks or self.says if spec.cluster.orchestrator.eks else self.says
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +88,8 @@ _BUSY_TIMES = 3
 _LIFECYCLE = Fault(
     name="lifecycle",
     description="the set-up of every node fails",
-    # an upgrade that runs by itself holds the packages' lock: every mode's scripts meet it
     commands=(
+        # an upgrade that runs by itself holds the packages' lock: every mode's scripts meet it
         CommandFault(
             command="apt-mark",
             contains="hold",
@@ -93,12 +99,15 @@ _LIFECYCLE = Fault(
                 "It is held by process 4242 (unattended-upgr)"
             ),
         ),
+        # on Amazon EKS what lies on the disk that is moved comes up no more
+        CommandFault(command="systemctl", contains="start containerd", output="Job for containerd failed."),
     ),
     steps=(
         Step(
-            title="deploy, with apt-mark failing on every node",
+            title="deploy, with a command failing on every node",
             deploys=Variants.destroyable,
             says=("E: Could not get lock /var/lib/dpkg/lock-frontend.", "instance group {group}: Failed"),
+            says_on_eks=("containerd does not start", "instance group {group}: Failed"),
             status="ROLLBACK_COMPLETE",
         ),
     ),
@@ -106,10 +115,10 @@ _LIFECYCLE = Fault(
 
 _CAPACITY = Fault(
     name="capacity",
-    description="AWS has no instance for the controller",
+    description="AWS has no instance for the controller, or the first group",
     steps=(
         Step(
-            title="deploy, with no capacity for the controller",
+            title="deploy, with no capacity for the group without which there is no cluster",
             deploys=Variants.destroyable,
             troubles=lambda spec: (hyperpod.InsufficientCapacity(group=first_group(spec)),),
             says=("do not have sufficient capacity", "instance group {group}: Failed, 0 of"),

@@ -19,7 +19,7 @@ class Kind:
         service: the service's name in boto3.
         operation: the listing operation's name in boto3.
         entries: member of the answer that holds the list.
-        key: member of an entry that names it.
+        key: member of an entry that names it; empty for a list of names.
         excludes: entries that come with others, or with the account, and go with them.
     """
 
@@ -41,6 +41,13 @@ def _main(table: Mapping[str, Any]) -> bool:
 KINDS: Mapping[str, Kind] = {
     "HyperPod cluster": Kind(
         service="sagemaker", operation="list_clusters", entries="ClusterSummaries", key="ClusterName"
+    ),
+    "EKS cluster": Kind(service="eks", operation="list_clusters", entries="clusters", key=""),
+    "launch template": Kind(
+        service="ec2",
+        operation="describe_launch_templates",
+        entries="LaunchTemplates",
+        key="LaunchTemplateId",
     ),
     "VPC": Kind(service="ec2", operation="describe_vpcs", entries="Vpcs", key="VpcId"),
     "subnet": Kind(service="ec2", operation="describe_subnets", entries="Subnets", key="SubnetId"),
@@ -170,4 +177,5 @@ def _known(kind: str, name: str) -> str:
 
 def _listed(client: Client, kind: Kind) -> Iterable[str]:
     answer = getattr(client(kind.service), kind.operation)()
-    return [str(entry[kind.key]) for entry in answer[kind.entries] if not kind.excludes(entry)]
+    entries = answer[kind.entries] if kind.key else [{"": name} for name in answer[kind.entries]]
+    return [str(entry[kind.key]) for entry in entries if not kind.excludes(entry)]

@@ -1,12 +1,13 @@
 """The rehearsal of a configuration, and the acts that every rehearsal is made of."""
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
-from hyperpod_cdk.rehearsal.aws.stacks.records import Stack
-from hyperpod_cdk.rehearsal.driver import checks
+from hyperpod_cdk.rehearsal.aws.stacks.records import Event, Stack
+from hyperpod_cdk.rehearsal.driver import checks, eks_checks
 from hyperpod_cdk.rehearsal.driver.host_nodes import HostNodes
 from hyperpod_cdk.rehearsal.driver.leftovers import Inventory, inventory, leftovers
 from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError, Stage
@@ -58,12 +59,14 @@ class Rehearsal:
             self.toolkit.deploy(variant.path)
             cluster = self.expect_cluster(variant)
         stack = self.stack(variant)
+        self._expect_order(stack, stack.events, deleting=False)
         file_systems = self.aws.client("fsx").describe_file_systems()["FileSystems"]
         show_cluster(self.stage.console, cluster, file_systems=file_systems, stack=stack)
         self._try_out(variant)
         if keep:
             self._serve(variant)
             return
+        self._deploy_unchanged(variant, cluster)
         for changed in self.variants.changes():
             with self.stage.act(changed.title):
                 provide_scripts(changed.spec, self._account)
@@ -73,8 +76,10 @@ class Rehearsal:
         added = self.variants.added_script
         uri = checks.expect_new_scripts(self.aws.client, previous, cluster, added=added)
         self.stage.say(f"all groups point at {uri}; the former scripts are still there")
+        stack, known = self.stack(variant), len(self.stack(variant).events)
         with self.stage.act("destroy"):
             self.toolkit.destroy()
+        self._expect_order(stack, stack.events[known:], deleting=True)
         self.expect_nothing_left(before, variant)
         self.expect_no_failures()
 
@@ -122,7 +127,30 @@ class Rehearsal:
         cluster = checks.expect_cluster(self.aws.client, variant, name, patience=patience)
         nodes = ", ".join(f"{group} {count}" for group, count in sorted(cluster.running.items()))
         self.stage.say(f"as asked for: {nodes}")
+        plane = eks_checks.control_plane(self._account.eks, cluster.description)
+        if plane is not None:
+            self.stage.say(eks_checks.expect_platform(self._account.eks, plane, cluster.running))
         return cluster
+
+    def _deploy_unchanged(self, variant: Variant, cluster: checks.ClusterView) -> None:
+        """On Amazon EKS: deploy the same again, and require that nothing is asked of anybody."""
+        plane = eks_checks.control_plane(self._account.eks, cluster.description)
+        if plane is None:
+            return
+        before = (len(self.stack(variant).events), len(plane.api.requests))
+        with self.stage.act("deploy the same again"):
+            self.toolkit.deploy(variant.path)
+        after = (len(self.stack(variant).events), len(plane.api.requests))
+        if after != before:
+            raise RehearsalError(
+                f"events and requests to Kubernetes were {before}, are {after}: not the same"
+            )
+        self.stage.say("no resource and nothing in Kubernetes was touched")
+
+    def _expect_order(self, stack: Stack, events: Sequence[Event], *, deleting: bool) -> None:
+        pairs = eks_checks.expect_order(stack, events, deleting=deleting)
+        if pairs:
+            self.stage.say(f"{pairs} pairs of resources came in the order in which they need one another")
 
     def expect_nothing_left(self, before: Inventory, variant: Variant) -> None:
         """Show what is left of a stack, and require that it was left on purpose.

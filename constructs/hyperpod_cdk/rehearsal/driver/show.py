@@ -28,16 +28,16 @@ def show_cluster(
     """
     described = cluster.description
     table = Table(title=f"cluster {described['ClusterName']}: {described['ClusterStatus']}")
-    for heading in ("group", "type", "nodes", "status", "role in Slurm", "mounts"):
+    for heading in ("group", "type", "nodes", "status", "role", "mounts"):
         table.add_column(heading)
     for group in described["InstanceGroups"]:
         slurm = group.get("SlurmConfig", {})
         table.add_row(
             group["InstanceGroupName"],
-            group["InstanceType"],
+            group.get("InstanceType") or ", ".join(group["InstanceRequirements"]["DesiredInstanceTypes"]),
             f"{group['CurrentCount']}/{group['TargetCount']}",
             str(group.get("Status", "")),
-            " ".join([slurm.get("NodeType", ""), *slurm.get("PartitionNames", [])]),
+            " ".join([slurm.get("NodeType", ""), *slurm.get("PartitionNames", []), *_labels(group)]),
             ", ".join(_mounts(group)),
         )
     console.print(table)
@@ -98,6 +98,11 @@ def _file_system_table(file_systems: Sequence[Any]) -> Table:
             found["Lifecycle"],
         )
     return table
+
+
+def _labels(group: dict[str, Any]) -> list[str]:
+    labels = group.get("KubernetesConfig", {}).get("DesiredLabels", {})
+    return [f"{name}={value}" for name, value in labels.items()]
 
 
 def _mounts(group: dict[str, Any]) -> list[str]:

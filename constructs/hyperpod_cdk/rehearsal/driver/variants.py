@@ -118,7 +118,10 @@ class Variants:
             for group in self._groups(document)
             if group["instance_group_name"] == self._group.instance_group_name
         )
-        taken = ("instance_type", "mounts", "execution_role_arn", "lifecycle_mode", "life_cycle_config")
+        taken = (
+            *("instance_type", "instance_requirements", "kubernetes_config"),
+            *("mounts", "execution_role_arn", "lifecycle_mode", "life_cycle_config"),
+        )
         group = {key: like[key] for key in taken if key in like}
         group |= {"instance_group_name": ADDED_GROUP, "instance_count": 1}
         if "slurm_config" in like:

@@ -9,7 +9,7 @@ from hyperpod_cdk.rehearsal.kubernetes.errors import bad_request
 
 _LABEL = re.compile(
     r"\s*(?:(?P<absent>!)\s*(?P<no>[^\s,=!()]+)"
-    r"|(?P<key>[^\s,=!()]+)\s*(?:(?P<operator>==|=|!=|\bin\b|\bnotin\b)\s*(?P<value>\([^)]*\)|[^,]*))?)\s*(?:,|$)"
+    r"|(?P<key>[^\s,=!()]+)\s*(?:(?:(?P<set>in|notin)\s*(?P<values>\([^)]*\))|(?P<operator>==|=|!=)\s*(?P<value>[^,]*)))?)\s*(?:,|$)"
 )
 
 
@@ -33,10 +33,10 @@ def labels_match(selector: str, labels: dict[str, str]) -> bool:
 def _term_matches(term: re.Match[str], labels: dict[str, str]) -> bool:
     if term["absent"]:
         return term["no"] not in labels
-    found, operator = labels.get(term["key"]), term["operator"]
+    found, operator = labels.get(term["key"]), term["operator"] or term["set"]
     if operator is None:
         return found is not None
-    wanted = {part.strip() for part in term["value"].strip("() ").split(",")}
+    wanted = {part.strip() for part in (term["values"] or term["value"]).strip("() ").split(",")}
     return found not in wanted if operator in ("!=", "notin") else found in wanted
 
 
