@@ -24,7 +24,6 @@ from hyperpod_cdk.eks.identities import OidcProvider
 from hyperpod_cdk.eks.kubectl import kubectl_options
 from hyperpod_cdk.eks.system_nodes import SystemNodes
 from hyperpod_cdk.faults import refuse
-from hyperpod_cdk.nag import acknowledge
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.network.security_group import ALL_TRAFFIC, allow_in
 from hyperpod_cdk.spec.eks import EksOrchestrator
@@ -103,7 +102,12 @@ class EksControlPlane(Construct):
             encryption_key=encryption_key,
         )
         self.secrets_key: kms.IKey = encryption_key or kms.Key(
-            self, "SecretsKey", description="Kubernetes secrets", enable_key_rotation=True
+            self,
+            "SecretsKey",
+            description="Kubernetes secrets",
+            enable_key_rotation=True,
+            # nothing is encrypted with it once the control plane is gone; KMS still waits 30 days
+            removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         self.cluster = self._cluster(orchestrator, network)
         self._let_nodes_meet(network)
@@ -180,7 +184,10 @@ class EksControlPlane(Construct):
         _resource(cluster).node.add_dependency(self.log_group)
         acknowledge_managed_policies(cluster.role, CONTROL_PLANE_POLICIES)
         acknowledge_kubectl(cluster)
-        acknowledge(cluster, {_UNTAGGED: "HyperPodNetwork tags its subnets, and owners tag theirs"})
+        tagged = cdk.Acknowledgment(
+            id=_UNTAGGED, reason="HyperPodNetwork tags its subnets, and owners tag theirs"
+        )
+        cdk.Validations.of(cluster).acknowledge(tagged)
         return cluster
 
     def _let_nodes_meet(self, network: IHyperPodNetwork) -> None:

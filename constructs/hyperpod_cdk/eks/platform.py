@@ -7,7 +7,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.cluster import IHyperPodCluster
+from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.eks.add_ons import CERTIFICATES, POD_IDENTITY
 from hyperpod_cdk.eks.control_plane import EksControlPlane, ExistingControlPlane
 from hyperpod_cdk.eks.dependencies import HyperPodDependencies
@@ -86,7 +86,7 @@ class EksPlatform(Construct):
         """What the HyperPod cluster waits for, beside the control plane."""
         return [self.dependencies] if self.dependencies else []
 
-    def serve(self, cluster: IHyperPodCluster, storage: Mapping[str, IStorage]) -> None:
+    def serve(self, cluster: HyperPodCluster, storage: Mapping[str, IStorage]) -> None:
         """Install what runs on the nodes of a cluster.
 
         Args:
@@ -125,6 +125,12 @@ class EksPlatform(Construct):
             storage=storage,
             encryption_key=self._encryption_key,
         )
+
+        if self.services.observability is not None:
+            # on restricted nodes no pod has an identity: what measures there writes with the node's role
+            # (DG hyperpod-observability-addon-setup.html, 2026-10)
+            for role in cluster.restricted_roles:
+                role.grant_remote_write(self.services.observability.workspace_arn)
 
     def _installed(self, *names: str) -> list[IDependable]:
         """Add-ons that are installed here, of these."""

@@ -62,6 +62,9 @@ class EksServices(Construct):
         refuse(self.node.path, [] if ours else _not_ours(orchestrator))
         self.needed: list[IDependable] = self._dependencies(ours) if ours else []
         """What the inference add-on looks for."""
+        self.volumes: Volumes | None = None
+        self.observability: Observability | None = None
+        self.inference: Inference | None = None
         if ours and orchestrator.volumes:
             self.volumes = Volumes(
                 self,

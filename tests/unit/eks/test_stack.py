@@ -29,6 +29,7 @@ from hyperpod_cdk.spec import (
     NatGateways,
     Network,
     NetworkInterfaceType,
+    Observability,
     OnDrainTimeout,
     Orchestrator,
     PatchingStrategy,
@@ -81,6 +82,7 @@ EVERYTHING = Cluster(
     orchestrator=Orchestrator(
         eks=EksOrchestrator(
             helm_chart=CHART,
+            observability=Observability(),
             task_governance=TaskGovernance(priority_classes=[PriorityClass(name="urgent", weight=90)]),
         )
     ),
@@ -214,6 +216,13 @@ def test_nodes_serve_pods_with_their_role(template: Template) -> None:
     for sid in ("DescribeNodes", "ServePods", "AttachInterface", "IdentifyPods", "PullImages"):
         assert len(statements(template, sid)) == 3
     assert not statements(template, "DescribeFileSystems")
+
+
+def test_restricted_nodes_write_metrics_with_their_own_role(made: HyperPodStack, template: Template) -> None:
+    (write,) = statements(template, "WriteMetrics")
+    assert write["Action"] == ["aps:RemoteWrite"]
+    (nova,) = made.cluster.restricted_roles
+    assert nova is made.cluster.execution_roles["nova"]
 
 
 def test_136_the_whole_comes_up_and_goes_in_order(template: Template) -> None:
