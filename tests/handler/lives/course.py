@@ -1,11 +1,13 @@
 """How time goes on: CloudFormation asks, the provider framework calls and polls."""
 
+from typing import Any
+
 from hypothesis import note
+from hypothesis.stateful import RuleBasedStateMachine
 
 from tests.handler import random_requests as random
 from tests.handler.cloudformation import Flow, Response
 from tests.handler.conftest import CALLS
-from tests.handler.lives.promises import Promises
 from tests.handler.samples import Request
 
 ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 14 * 60, 5 * 60
@@ -15,8 +17,11 @@ CLOUDFORMATION_SECONDS = 60 * 60
 """CloudFormation waits no longer for a response."""
 
 
-class Course(Promises):
-    """Requests, each sent when the one before has its response."""
+class Course(RuleBasedStateMachine):
+    """Requests, each sent when the one before has its response; for a life to be mixed with."""
+
+    _check_response: Any
+    _check_end: Any
 
     def teardown(self) -> None:
         """Whatever was begun comes to an end; then leave nothing for the next life."""

@@ -13,11 +13,12 @@ from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
 from tests.handler import random_requests as random
 from tests.handler.conftest import SHORTCUT
 from tests.handler.lives.course import Course
+from tests.handler.lives.promises import Promises
 from tests.handler.lives.world import WORLD, is_disowned, is_mine, meddling
 from tests.handler.samples import cluster, properties
 
 
-class Lives(Course):
+class Lives(Course, Promises):
     """From nothing to nothing, and perhaps again."""
 
     @initialize(continuous=st.booleans(), with_vpc=st.booleans())
