@@ -74,16 +74,3 @@ def mariadb(machine: Machine, call: Call) -> Answer:
         return 1, "ERROR 2002 (HY000): Can't connect to local server through socket"
     machine.remember("statements", call.given.splitlines())
     return 0, ""
-
-
-def sacctmgr(machine: Machine, call: Call) -> Answer:
-    """``sacctmgr show cluster`` and ``sacctmgr --immediate add cluster NAME``."""
-    clusters = machine.texts("clusters")
-    if not is_active(machine, "slurmdbd"):
-        return 1, "sacctmgr: error: slurm_persist_conn_open_without_init: failed to open"
-    if "show" in call.arguments:
-        return 0, "\n".join(clusters)
-    if call.last in clusters:
-        return 1, f" This cluster {call.last} already exists.  Not adding."
-    machine.remember("clusters", [*clusters, call.last])
-    return 0, ""

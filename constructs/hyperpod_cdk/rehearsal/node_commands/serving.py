@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hyperpod_cdk.rehearsal.node_commands import accounts, host, packages, services, slurm
+from hyperpod_cdk.rehearsal.node_commands import accounting, accounts, host, packages, services, slurm
 from hyperpod_cdk.rehearsal.node_commands.machine import Answer, Call, Machine
 
 PORT_VARIABLE = "HYPERPOD_CDK_COMMANDS_PORT"
@@ -29,7 +29,7 @@ COMMANDS: dict[str, Callable[[Machine, Call], Answer]] = {
     "mount": host.mount,
     "munge": slurm.munge,
     "pam-auth-update": accounts.pam_auth_update,
-    "sacctmgr": services.sacctmgr,
+    "sacctmgr": accounting.sacctmgr,
     "scontrol": slurm.scontrol,
     "sinfo": slurm.sinfo,
     "ssh-keygen": host.ssh_keygen,
