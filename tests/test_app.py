@@ -11,6 +11,8 @@ import cfnlint
 import cfnlint.api
 import pytest
 
+from hyperpod_cdk.config import load
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "clusters").glob("*.yaml"))
 CONTEXT = json.loads((ROOT / "cdk.json").read_text())["context"]
@@ -49,7 +51,7 @@ def test_every_example_synthesizes_without_a_word_and_passes_cfn_lint(config: Pa
     text, made = template(tmp_path)
     matches = cfnlint.api.lint(
         text,
-        config=cfnlint.api.ManualArgs(ignore_checks=["W3005"], regions=["us-west-2"]),
+        config=cfnlint.api.ManualArgs(ignore_checks=["W3005"], regions=[load(config).region or ""]),
     )
     assert [f"{match.rule.id} {match.message}" for match in matches] == []
     assert len(made["Resources"]) < 500
