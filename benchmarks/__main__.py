@@ -17,14 +17,10 @@ _LIBRARY = ("-m", "benchmarks.apps.library")
 _GROUPS = ("-m", "benchmarks.apps.groups")
 
 
-def _pairs(level1: Path) -> Sequence[Pair]:
+def _pairs(folder: Path) -> Sequence[Pair]:
     return (
-        Pair(
-            title="synth of slurm-gpu.yaml, against the same resources as L1 constructs",
-            first=App(name="library", program=_LIBRARY),
-            second=App(name="L1 constructs", program=[str(level1)]),
-            goal=1.25,
-        ),
+        _against_level1("slurm-gpu", folder),
+        _against_level1("eks-training", folder),
         Pair(
             title="synth with 100 instance groups, against three",
             first=App(name="100 groups", program=_GROUPS, arguments=["100"]),
@@ -34,11 +30,23 @@ def _pairs(level1: Path) -> Sequence[Pair]:
     )
 
 
+def _against_level1(name: str, folder: Path) -> Pair:
+    own = folder / name
+    own.mkdir()
+    level1 = write_from(_LIBRARY, own, [name])
+    return Pair(
+        title=f"synth of {name}.yaml, against the same resources as L1 constructs",
+        first=App(name="library", program=_LIBRARY, arguments=[name]),
+        second=App(name="L1 constructs", program=[str(level1)]),
+        goal=1.25,
+    )
+
+
 def main() -> None:
     """Measure, print and write."""
     results: list[dict[str, Any]] = [*handler.measure(), *preflight.measure(), *validate.measure()]
     with tempfile.TemporaryDirectory() as folder:
-        for pair in _pairs(write_from(_LIBRARY, Path(folder))):
+        for pair in _pairs(Path(folder)):
             print(pair.title, end=" ", flush=True)
             first, second = pair.measure()
             ratio = round(first.median / second.median, 3)

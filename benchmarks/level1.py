@@ -39,15 +39,16 @@ _REMOVAL_POLICIES = {
 }
 
 
-def write_from(program: Sequence[str], folder: Path) -> Path:
+def write_from(program: Sequence[str], folder: Path, arguments: Sequence[str] = ()) -> Path:
     """Synthesize an app and write the baseline for it.
 
     Args:
         program: arguments of Python for the app, which takes its output folder and makes one stack.
         folder: where to write.
+        arguments: further ones of the app.
     """
     out, target = folder / "library", folder / "level1.py"
-    subprocess.run([sys.executable, *program, str(out)], check=True)
+    subprocess.run([sys.executable, *program, str(out), *arguments], check=True)
     (template,) = out.glob("*.template.json")
     write(out, template.name.removesuffix(".template.json"), target)
     return target
@@ -70,6 +71,10 @@ def write(cloud_assembly: Path, name: str, target: Path) -> None:
     lines += [
         f"cdk.AssetStaging(stack, {f'Asset{i}'!r}, source_path={str(path)!r})"
         for i, path in enumerate(sorted(cloud_assembly.glob("asset.*")))
+    ]
+    lines += [
+        f"cdk.CfnCondition(stack, {name!r}, expression={_value(condition)}).override_logical_id({name!r})"
+        for name, condition in template.get("Conditions", {}).items()
     ]
     for logical_id, item in resources.items():
         lines += _resource(logical_id, item)
@@ -164,6 +169,11 @@ def _intrinsic(name: str, argument: Any) -> str:
             return f"cdk.Fn.sub({argument!r})"
         case "Fn::Select":
             return f"cdk.Fn.select({int(argument[0])}, {_value(argument[1])})"
+        case "Fn::Equals":
+            return f"cdk.Fn.condition_equals({_value(argument[0])}, {_value(argument[1])})"
+        case "Fn::If":
+            condition, yes, no = argument
+            return f"cdk.Fn.condition_if({condition!r}, {_value(yes)}, {_value(no)}).to_string()"
         case "Fn::Split":
             return f"cdk.Fn.split({argument[0]!r}, {_value(argument[1])})"
     raise ValueError(f"the baseline cannot write {name} yet")

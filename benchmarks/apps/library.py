@@ -1,4 +1,4 @@
-"""clusters/slurm-gpu.yaml through the library."""
+"""A configuration of clusters/ through the library: the second argument's, or slurm-gpu.yaml."""
 
 import sys
 from pathlib import Path
@@ -12,8 +12,9 @@ import aws_cdk as cdk
 from hyperpod_cdk.config import load
 from hyperpod_cdk.stack import HyperPodStack
 
-CONFIG = Path(__file__).parents[2] / "clusters" / "slurm-gpu.yaml"
+out, name = sys.argv[1], (sys.argv[2:] or ["slurm-gpu"])[0]
+spec = load(Path(__file__).parents[2] / "clusters" / f"{name}.yaml")
 
-app = cdk.App(outdir=sys.argv[1])
-HyperPodStack(app, "slurm-gpu", spec=load(CONFIG))
+app = cdk.App(outdir=out)
+HyperPodStack(app, name, spec=spec)
 app.synth()

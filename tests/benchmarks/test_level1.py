@@ -7,15 +7,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.level1 import write_from
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_baseline_makes_the_same_resources(tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("name", ["slurm-gpu", "eks-training"])
+def test_the_baseline_makes_the_same_resources(name: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'constructs'}{os.pathsep}{ROOT}")
-    app = write_from(["-m", "benchmarks.apps.library"], tmp_path)
+    app = write_from(["-m", "benchmarks.apps.library"], tmp_path, [name])
     subprocess.run([sys.executable, str(app), str(tmp_path / "level1")], check=True)
     assert resources(tmp_path / "level1") == resources(tmp_path / "library")
 
