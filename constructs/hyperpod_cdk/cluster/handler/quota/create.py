@@ -40,9 +40,12 @@ def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
     check_tags(desired.tags)
     try:
         live = patiently(aws, find, aws=aws, physical_id=desired.physical_id)
-        if live is not None:
+        # a list that lags may show a moment later what an earlier delivery of this request has made
+        live = live or patiently(aws, of_team, aws=aws, cluster_arn=desired.cluster_arn, team=desired.team)
+        if live is not None and live.name == desired.name:
             return _adopt(event, desired, live, aws)
-        _refuse_team_of_another(desired, aws)
+        if live is not None:
+            _refuse_team_of(live, aws)
     except AWS_ERRORS as error:
         return unsure(desired, error, aws)
     tags = tag_list({**desired.tags, **creation_tags(event)})
@@ -56,14 +59,11 @@ def make(event: Event, desired: Desired, aws: Aws) -> dict[str, Any]:
     return _made(desired, aws, str(answer["ComputeQuotaId"]))
 
 
-def _refuse_team_of_another(desired: Desired, aws: Aws) -> None:
-    taken = patiently(aws, of_team, aws=aws, cluster_arn=desired.cluster_arn, team=desired.team)
-    if taken is None:
-        return
-    whose = owner(patiently(aws, read_tags, aws=aws, arn=taken.arn), _NOUN)
+def _refuse_team_of(other: Live, aws: Aws) -> None:
+    whose = owner(patiently(aws, read_tags, aws=aws, arn=other.arn), _NOUN)
     raise RefusedError(
-        f"ComputeQuotaTarget.TeamName: team {desired.team} has the quota {taken.name} in this cluster: "
-        f"{whose}. Choose another team, or delete that quota: it was not touched ({taken.arn})"
+        f"ComputeQuotaTarget.TeamName: team {other.team} has the quota {other.name} in this cluster: "
+        f"{whose}. Choose another team, or delete that quota: it was not touched ({other.arn})"
     )
 
 

@@ -82,7 +82,7 @@ def find(aws: Aws, physical_id: str) -> Live | None:
     cluster_id, _, name = physical_id.partition("/")
     for summary in summaries(aws, NameContains=name):
         if summary["Name"] == name and summary.get("ClusterArn", "").endswith(f":cluster/{cluster_id}"):
-            return look(aws, summary["ComputeQuotaId"])
+            return _listed(aws, summary)
     return None
 
 
@@ -96,8 +96,21 @@ def of_team(aws: Aws, cluster_arn: str, team: str) -> Live | None:
     """
     for summary in summaries(aws, ClusterArn=cluster_arn):
         if summary["ComputeQuotaTarget"]["TeamName"] == team:
-            return look(aws, summary["ComputeQuotaId"])
+            return _listed(aws, summary)
     return None
+
+
+def _listed(aws: Aws, summary: Mapping[str, Any]) -> Live | None:
+    """Describe what a list shows; by the list alone where Describe does not know it yet."""
+    try:
+        live = Live(
+            description=aws.sagemaker.describe_compute_quota(ComputeQuotaId=summary["ComputeQuotaId"])
+        )
+    except AWS_ERRORS as error:
+        if is_not_found(error):
+            return Live(description=summary)
+        raise
+    return None if live.status == GONE else live
 
 
 def summaries(aws: Aws, **filters: Any) -> Iterator[Mapping[str, Any]]:
