@@ -46,7 +46,8 @@ def write(tree: Mapping[str, Any], *, head: str = "") -> str:
     stream = StringIO()
     yaml.dump(_mapping(tree, 0), stream)
     top = "".join(f"# {line}".rstrip() + "\n" for line in head.splitlines())
-    return top + ("\n" if top else "") + stream.getvalue()
+    # ruamel forgets the end of the line after an empty mapping or sequence
+    return top + ("\n" if top else "") + stream.getvalue().rstrip("\n") + "\n"
 
 
 def _node(value: Any, indent: int) -> Any:

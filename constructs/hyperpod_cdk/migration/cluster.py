@@ -3,6 +3,7 @@
 from typing import Any
 
 from hyperpod_cdk.config.writer import Noted
+from hyperpod_cdk.migration import kubernetes
 from hyperpod_cdk.migration.filling import fill
 from hyperpod_cdk.migration.notes import Kind, Note
 from hyperpod_cdk.migration.part import Part
@@ -42,7 +43,7 @@ def read_cluster(part: Part, notes: list[Note], *, legacy: bool) -> dict[str, An
     Args:
         part: the request.
         notes: where what needs saying goes.
-        legacy: the API does not describe Slurm.
+        legacy: provisioning_parameters.json describes Slurm, and not the API.
     """
     name = part.take("ClusterName")
     if name is None and part.value:
@@ -50,14 +51,18 @@ def read_cluster(part: Part, notes: list[Note], *, legacy: bool) -> dict[str, An
             Note(kind=Kind.CHANGED, path="ClusterName", text="none is given, so that one is generated")
         )
     mode = part.take("NodeProvisioningMode") or NodeProvisioningMode.ALL_AT_ONCE
-    slurm = {} if legacy else _slurm(part, notes, all_at_once=mode == NodeProvisioningMode.ALL_AT_ONCE)
-    cluster = {
-        "cluster_name": name,
+    tags = _tags(part, notes)
+    if kubernetes.is_on_eks(part):
+        platform = kubernetes.read_platform(part, tags, notes)
+    else:
+        slurm = {} if legacy else _slurm(part, notes, all_at_once=mode == NodeProvisioningMode.ALL_AT_ONCE)
+        platform = {"orchestrator": {"slurm": slurm}} if slurm else {}
+    settings: dict[str, Any] = {
+        **({"cluster_name": name} if name else {}),
         "node_provisioning_mode": mode,
-        "orchestrator": {"slurm": slurm} if slurm else None,
-        "tags": _tags(part, notes),
+        **platform,
+        **({"tags": tags} if tags else {}),
     }
-    settings: dict[str, Any] = {key: value for key, value in cluster.items() if value}
     recovery = part.take("NodeRecovery")
     settings["node_recovery"] = recovery or Noted(value=None, beside="left to the service")
     return settings

@@ -22,6 +22,8 @@ ACCEPTED = (
 )
 """Everything that can be read."""
 
+_GROUPS = {"InstanceGroups", "RestrictedInstanceGroups"}
+
 
 class SourceError(ValueError):
     """A file that can not be used; the text names it, and says what is wanted."""
@@ -92,12 +94,12 @@ def _add(
         _add(sources, {"Resources": {"Cluster": content}}, path, parameters, None)
     elif {"workload_manager", "controller_group", "worker_groups"} & set(content):
         _once(sources, "provisioning", content, path)
-    elif "ClusterArn" in content and "InstanceGroups" in content:
+    elif "ClusterArn" in content and _GROUPS & set(content):
         request, notes = as_request(content)
         sources.notes += notes
         sources.region = sources.region or _region_of(content["ClusterArn"])
         _once(sources, "request", request, path)
-    elif "InstanceGroups" in (request := shaped(content)):
+    elif _GROUPS & set(request := shaped(content)):
         _once(sources, "request", request, path)
     elif set(content) <= {"Tags", "NextToken"} and "Tags" in content:
         _once(sources, "tags", content["Tags"], path)

@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperpod_cdk.migration import kubernetes
 from hyperpod_cdk.migration.filling import fill
 from hyperpod_cdk.migration.notes import Kind, Note
 from hyperpod_cdk.migration.part import Part
 from hyperpod_cdk.migration.storage import FileSystems
+from hyperpod_cdk.migration.updates import scheduled
 from hyperpod_cdk.spec import LifecycleMode
 
 _NEEDED = {
@@ -32,7 +34,7 @@ class Group:
 
 
 def read_group(part: Part, file_systems: FileSystems, notes: list[Note], *, legacy: bool) -> Group:
-    """One entry of InstanceGroups.
+    """One entry of InstanceGroups, in a cluster on Slurm.
 
     Args:
         part: the entry; what can be carried over is taken of it.
@@ -41,37 +43,81 @@ def read_group(part: Part, file_systems: FileSystems, notes: list[Note], *, lega
         legacy: Slurm is described by provisioning_parameters.json.
     """
     settings: dict[str, Any] = {
-        "instance_group_name": part.take("InstanceGroupName"),
-        "instance_type": _instance_type(part, notes),
-        "instance_count": part.take("InstanceCount"),
-        "min_instance_count": part.take("MinInstanceCount"),
+        **_identity(part, _instance_type(part, notes)),
         "slurm_config": _slurm(part.below("SlurmConfig")),
-        "threads_per_core": part.take("ThreadsPerCore"),
     }
     mounts = [] if legacy else _mounts(part, file_systems, notes)
-    _volumes(part, settings, notes)
     life_cycle, mode = _life_cycle(part.below("LifeCycleConfig"), notes, legacy=legacy)
+    settings |= {**_common(part, notes), "life_cycle_config": life_cycle}
+    fill(settings, part, _NEEDED, notes)
+    if legacy and not life_cycle:
+        _told_new_scripts(part, notes)
+    return Group(part=part, settings=_kept(settings), mode=mode, mounts=mounts)
+
+
+def read_eks_group(part: Part, notes: list[Note], *, restricted: bool) -> Group:
+    """One entry of InstanceGroups or RestrictedInstanceGroups, in a cluster on Amazon EKS.
+
+    Args:
+        part: the entry; what can be carried over is taken of it.
+        notes: where what needs saying goes.
+        restricted: which of the two.
+    """
+    settings = {
+        **_identity(part, part.take("InstanceType")),
+        **kubernetes.read_group(part, notes),
+        **_common(part, notes),
+        "life_cycle_config": _life_cycle(part.below("LifeCycleConfig"), notes, legacy=False)[0],
+    }
+    one_type = settings["instance_requirements"] is None
+    needed = {key: name for key, name in _NEEDED.items() if one_type or key != "instance_type"}
+    fill(settings, part, needed, notes)
+    if not settings["life_cycle_config"] and not restricted:
+        _told_new_scripts(part, notes)
+    kept = _kept(settings)
+    if restricted:
+        # an empty one says it, too
+        kept["environment_config"] = kubernetes.read_environment(part, notes)
+    return Group(part=part, settings=kept, mode=LifecycleMode.CUSTOM)
+
+
+def _identity(part: Part, instance_type: Any) -> dict[str, Any]:
+    return {
+        "instance_group_name": part.take("InstanceGroupName"),
+        "instance_type": instance_type,
+        "instance_count": part.take("InstanceCount"),
+        "min_instance_count": part.take("MinInstanceCount"),
+    }
+
+
+def _common(part: Part, notes: list[Note]) -> dict[str, Any]:
+    """What groups of both orchestrators have."""
+    settings: dict[str, Any] = {"threads_per_core": part.take("ThreadsPerCore")}
+    _volumes(part, settings, notes)
     settings |= {
         "override_vpc_config": _place(part.below("OverrideVpcConfig")),
         "training_plan_arn": part.take("TrainingPlanArn"),
         "on_start_deep_health_checks": part.take("OnStartDeepHealthChecks"),
         "capacity_requirements": _capacity(part),
         "network_interface": part.below("NetworkInterface").take("InterfaceType"),
-        "scheduled_update_config": _scheduled(part.below("ScheduledUpdateConfig"), notes),
+        "scheduled_update_config": scheduled(part.below("ScheduledUpdateConfig"), notes),
         "image_id": part.take("ImageId"),
         "image_release_version": part.take("ImageReleaseVersion"),
-        "life_cycle_config": life_cycle,
         "execution_role_arn": part.take("ExecutionRole"),
     }
-    fill(settings, part, _NEEDED, notes)
     if settings["execution_role_arn"] is None:
         text = "none is given, so that one is made for the group"
         notes.append(Note(kind=Kind.CHANGED, path=f"{part.path}.ExecutionRole", text=text))
-    if legacy and not life_cycle:
-        text = "none is given, so that the scripts of this library are deployed"
-        notes.append(Note(kind=Kind.CHANGED, path=f"{part.path}.LifeCycleConfig", text=text))
-    kept = {key: value for key, value in settings.items() if value not in (None, [], {})}
-    return Group(part=part, settings=kept, mode=mode, mounts=mounts)
+    return settings
+
+
+def _kept(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if value not in (None, [], {})}
+
+
+def _told_new_scripts(part: Part, notes: list[Note]) -> None:
+    text = "none is given, so that the scripts of this library are deployed"
+    notes.append(Note(kind=Kind.CHANGED, path=f"{part.path}.LifeCycleConfig", text=text))
 
 
 def _instance_type(part: Part, notes: list[Note]) -> Any:
@@ -81,8 +127,9 @@ def _instance_type(part: Part, notes: list[Note]) -> Any:
         return named
     first = several[0]
     first.taken.add(first.path)
-    text = f"a group has one type here: {first.value}, the first; make groups of their own for the others"
-    notes.append(Note(kind=Kind.CHANGED, path=f"{part.path}.InstanceType", text=text))
+    text = f"a group has one type on Slurm: {first.value}, the first; make groups of their own for the others"
+    for member in ("InstanceType", "InstanceRequirements"):
+        notes.append(Note(kind=Kind.CHANGED, path=f"{part.path}.{member}", text=text))
     return first.value
 
 
@@ -160,37 +207,3 @@ def _capacity(part: Part) -> str | None:
         return None
     part.take("CapacityRequirements")
     return str(kinds[0])
-
-
-def _scheduled(part: Part, notes: list[Note]) -> dict[str, Any] | None:
-    if not part.has("ScheduleExpression"):
-        # without a time it means nothing, and is told as left
-        return None
-    config: dict[str, Any] = {"schedule_expression": part.take("ScheduleExpression")}
-    deployment = _deployment(part.below("DeploymentConfig"), notes)
-    return {**config, "deployment_config": deployment} if deployment else config
-
-
-def _deployment(part: Part, notes: list[Note]) -> dict[str, Any]:
-    policy = part.below("RollingUpdatePolicy")
-    sizes = {
-        "maximum_batch_size": _batch(policy.below("MaximumBatchSize"), notes),
-        "rollback_maximum_batch_size": _batch(policy.below("RollbackMaximumBatchSize"), notes),
-    }
-    if policy.value and sizes["maximum_batch_size"] is None:
-        sizes["maximum_batch_size"] = _batch(Part({"": ""}, f"{policy.path}.MaximumBatchSize"), notes)
-    alarms = [alarm.take("AlarmName") for alarm in part.items("AutoRollbackConfiguration")]
-    config = {
-        "rolling_update_policy": {key: size for key, size in sizes.items() if size},
-        "wait_interval_in_seconds": part.take("WaitIntervalInSeconds"),
-        "auto_rollback_alarm_names": [alarm for alarm in alarms if alarm],
-    }
-    return {key: value for key, value in config.items() if value not in (None, [], {})}
-
-
-def _batch(part: Part, notes: list[Note]) -> dict[str, Any] | None:
-    if not part.value:
-        return None
-    size = {"type": part.take("Type"), "value": part.take("Value")}
-    fill(size, part, {"type": "Type", "value": "Value"}, notes)
-    return size

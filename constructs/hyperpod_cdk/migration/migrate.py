@@ -12,7 +12,8 @@ from hyperpod_cdk.config.writer import Noted, write
 from hyperpod_cdk.migration import slurm
 from hyperpod_cdk.migration.cluster import read_cluster, read_network
 from hyperpod_cdk.migration.files import SourceError, Sources
-from hyperpod_cdk.migration.groups import Group, read_group
+from hyperpod_cdk.migration.groups import Group, read_eks_group, read_group
+from hyperpod_cdk.migration.kubernetes import is_on_eks
 from hyperpod_cdk.migration.notes import OPEN, Kind, Note, by_kind
 from hyperpod_cdk.migration.part import Part
 from hyperpod_cdk.migration.reasons import reason
@@ -68,19 +69,13 @@ class _Course:
         self._request = Part(sources.request or {})
         self._provisioning = Part(sources.provisioning or {}, slurm.ROOT)
         self._file_systems = FileSystems(notes=self._notes)
+        self._eks = is_on_eks(self._request)
 
     def run(self, schema: str | None) -> Migration:
         """The migration."""
-        if self._request.below("Orchestrator").has("Eks"):
-            raise SourceError("the cluster runs on Amazon EKS, and migrate knows Slurm clusters only")
-        entries = self._request.items("InstanceGroups")
-        by_api = any(one.has("SlurmConfig") for one in entries)
-        groups = [read_group(one, self._file_systems, self._notes, legacy=not by_api) for one in entries]
-        multi_head = self._roles(groups, by_api=by_api)
+        groups, multi_head = self._eks_groups() if self._eks else self._slurm_groups()
         if not groups:
             raise SourceError("no instance group is named anywhere")
-        if self._own_scripts:
-            self._replace_scripts(groups, by_api=by_api, multi_head=multi_head)
         tree: dict[str, Any] = {}
         region = self._region()
         if region:
@@ -90,7 +85,8 @@ class _Course:
             above = "They are there already; nothing of them is created or changed."
             tree["storage"] = Noted(value=self._file_systems.found, above=above, apart=True)
         mode = Counter(group.mode for group in groups).most_common(1)[0][0]
-        tree["lifecycle"] = Noted(value={"mode": mode}, above=_MODES[mode], apart=True)
+        if not self._eks:
+            tree["lifecycle"] = Noted(value={"mode": mode}, above=_MODES[mode], apart=True)
         cluster = read_cluster(self._request, self._notes, legacy=mode is LifecycleMode.LEGACY)
         if multi_head:
             cluster.setdefault("orchestrator", {}).setdefault("slurm", {})["multi_head"] = multi_head
@@ -100,9 +96,35 @@ class _Course:
         tree["cluster"] = Noted(value=cluster, apart=True)
         for part in (self._request, self._provisioning):
             left = part.left() if part.value else ()
-            self._notes += [Note(kind=Kind.LOST, path=one.path, text=reason(one)) for one in left]
+            self._notes += [
+                Note(kind=Kind.LOST, path=one.path, text=reason(one, eks=self._eks)) for one in left
+            ]
         notes = by_kind(self._notes)
         return Migration(text=write(tree, head=self._head(schema, notes)), notes=notes)
+
+    def _eks_groups(self) -> tuple[list[Group], None]:
+        groups = [
+            read_eks_group(one, self._notes, restricted=restricted)
+            for member, restricted in (("InstanceGroups", False), ("RestrictedInstanceGroups", True))
+            for one in self._request.items(member)
+        ]
+        if self._provisioning.value:
+            text = "describes Slurm, and Amazon EKS runs this cluster"
+            self._notes.append(Note(kind=Kind.LOST, path=slurm.ROOT, text=text))
+            self._provisioning.taken.add(slurm.ROOT)
+        if self._own_scripts:
+            for group in groups:
+                self._drop_scripts(group)
+        return groups, None
+
+    def _slurm_groups(self) -> tuple[list[Group], dict[str, Any] | None]:
+        entries = self._request.items("InstanceGroups")
+        by_api = any(one.has("SlurmConfig") for one in entries)
+        groups = [read_group(one, self._file_systems, self._notes, legacy=not by_api) for one in entries]
+        multi_head = self._roles(groups, by_api=by_api)
+        if self._own_scripts:
+            self._replace_scripts(groups, by_api=by_api, multi_head=multi_head)
+        return groups, multi_head
 
     def _roles(self, groups: list[Group], *, by_api: bool) -> dict[str, Any] | None:
         provisioning = self._provisioning
@@ -132,12 +154,15 @@ class _Course:
         for group in groups:
             group.mode = LifecycleMode.EXTENSION
             self._rename_partitions(group)
-            scripts = group.settings.pop("life_cycle_config", None)
-            if scripts:
-                source = scripts.get("source_s3_uri")
-                text = f"{source} no longer runs; what you added to the samples goes to lifecycle.extra_files"
-                path = f"{group.part.path}.LifeCycleConfig"
-                self._notes.append(Note(kind=Kind.LOST, path=path, text=text))
+            self._drop_scripts(group)
+
+    def _drop_scripts(self, group: Group) -> None:
+        scripts = group.settings.pop("life_cycle_config", None)
+        if scripts:
+            source = scripts.get("source_s3_uri")
+            text = f"{source} no longer runs; what you added to the samples goes to lifecycle.extra_files"
+            path = f"{group.part.path}.LifeCycleConfig"
+            self._notes.append(Note(kind=Kind.LOST, path=path, text=text))
 
     def _rename_partitions(self, group: Group) -> None:
         """slurm.conf takes a partition such as ml.p5.48xlarge, the API does not."""
@@ -153,9 +178,10 @@ class _Course:
             self._notes.append(Note(kind=Kind.CHANGED, path=path, text=text))
 
     def _region(self) -> str | None:
-        plans = (one.value.get("TrainingPlanArn") for one in self._request.items("InstanceGroups"))
-        named = (str(plan).split(":")[3] for plan in plans if plan and str(plan).count(":") > 3)
-        return self._sources.region or next(named, None) or self._file_systems.region()
+        arns = [one.value.get("TrainingPlanArn") for one in self._request.items("InstanceGroups")]
+        arns.append(self._request.below("Orchestrator").below("Eks").value.get("ClusterArn"))
+        named = (str(arn).split(":")[3] for arn in arns if arn and str(arn).count(":") > 3)
+        return self._sources.region or next(filter(None, named), None) or self._file_systems.region()
 
     def _head(self, schema: str | None, notes: Sequence[Note]) -> str:
         files = ", ".join(Path(file).name for file in self._sources.files.values())

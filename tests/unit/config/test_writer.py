@@ -65,6 +65,7 @@ def uncommented(tree: Any) -> Any:
 def test_everything_comes_back(tree: Any, head: str) -> None:
     content = tree.value if isinstance(tree, Noted) else tree
     text = write(content, head=head)
+    assert text == text.rstrip("\n") + "\n"
     document = parse(text, file="x.yaml")
     assert document.findings == []
     assert document.data == uncommented(content) or (not content and document.data in (None, {}))

@@ -24,7 +24,8 @@ _TEXTS = {
     "InstanceGroupName": ("a", "b", "c"),
     "OnCreate": ("on_create.sh",),
     "OnInitComplete": ("extend.sh",),
-    "Key": ("team", "cost"),
+    "Key": ("team", "cost", "SageMaker"),
+    "Value": ("one", "true"),
     "DnsName": ("fs-0a1b2c3d4e5f60001.fsx.eu-north-1.amazonaws.com", "fs-0a1b2c3d4e5f60002.fsx.eu-north-1.x"),
 }
 
@@ -58,27 +59,45 @@ def _structure(shape: StructureShape) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({}, optional=members)
 
 
-def _slurm(request: Request) -> Request:
-    """Without an orchestrator that migrate refuses."""
-    if "Eks" in request.get("Orchestrator", {}):
-        return {key: value for key, value in request.items() if key != "Orchestrator"}
-    return request
+EKS_CLUSTER = "arn:aws:eks:eu-north-1:111122223333:cluster/platform"
 
 
-def requests() -> st.SearchStrategy[Request]:
-    """Requests with any of the members that the API has, valid or not, for Slurm."""
+def requests(*, eks: bool = False) -> st.SearchStrategy[Request]:
+    """Requests with any of the members that the API has, valid or not.
+
+    Args:
+        eks: for a cluster on Amazon EKS. Default: on Slurm.
+    """
     shape = input_shape("CreateCluster")
-    group = shape.members["InstanceGroups"]
+    rest = _structure(shape).map(lambda request: _orchestrated(request, eks=eks))
+    some = {"InstanceGroups": _groups(shape, "InstanceGroups", "g", least=1)}
+    if eks:
+        some["RestrictedInstanceGroups"] = _groups(shape, "RestrictedInstanceGroups", "r", least=0)
+    return st.builds(lambda whole, groups: {**whole, **groups}, rest, st.fixed_dictionaries(some))
+
+
+def _groups(shape: Shape, member: str, prefix: str, *, least: int) -> st.SearchStrategy[list[Request]]:
+    """Groups that can be read: with a name, a count, and a type where they name no several."""
+    assert isinstance(shape, StructureShape)
+    group = shape.members[member]
     assert isinstance(group, ListShape)
     assert isinstance(group.member, StructureShape)
-    typed = _structure(group.member).map(
-        lambda one: {"InstanceType": "ml.m5.large", "InstanceCount": 1, **one}
+    typed = _structure(group.member).map(_typed)
+    return st.lists(typed, min_size=least, max_size=3).map(
+        lambda all_of: [{**one, "InstanceGroupName": f"{prefix}{index}"} for index, one in enumerate(all_of)]
     )
-    groups = st.lists(typed, min_size=1, max_size=3).map(
-        lambda all_of: [{**one, "InstanceGroupName": f"g{index}"} for index, one in enumerate(all_of)]
-    )
-    rest = _structure(shape).map(_slurm)
-    return st.builds(lambda whole, some: {**whole, "InstanceGroups": some}, rest, groups)
+
+
+def _typed(group: Request) -> Request:
+    several = group.get("InstanceRequirements", {}).get("InstanceTypes")
+    return {**({} if several else {"InstanceType": "ml.m5.large"}), "InstanceCount": 1, **group}
+
+
+def _orchestrated(request: Request, *, eks: bool) -> Request:
+    rest = {key: value for key, value in request.items() if key != "Orchestrator"}
+    if eks:
+        return {**rest, "Orchestrator": {"Eks": {"ClusterArn": EKS_CLUSTER}}}
+    return rest if "Eks" in request.get("Orchestrator", {}) else request
 
 
 def request_of(spec: HyperPodSpec) -> Request:
@@ -102,7 +121,14 @@ def request_of(spec: HyperPodSpec) -> Request:
             else None,
         )
     cluster = resolved(spec)
-    resources = ClusterResources(cluster_name=spec.cluster.cluster_name, vpc=vpc, groups=groups)
+    eks, scaling = cluster.orchestrator.eks, cluster.auto_scaling
+    resources = ClusterResources(
+        cluster_name=spec.cluster.cluster_name,
+        vpc=vpc,
+        eks_cluster_arn=eks.cluster_arn if eks else None,
+        cluster_role_arn=scaling.cluster_role_arn if scaling else None,
+        groups=groups,
+    )
     return create_cluster_request(cluster, resources)
 
 

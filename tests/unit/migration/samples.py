@@ -147,3 +147,80 @@ MULTI_HEAD: dict[str, Any] = {
     },
 }
 """The same with several controllers."""
+
+_PATCHED = {
+    "PatchingStrategy": "DrainFirst",
+    "PatchSchedule": {"NextPatchDate": "2026-12-31T03:00:00Z"},
+    "DeploymentConfig": {
+        "RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 2}},
+        "WaitIntervalInSeconds": 60,
+        "AutoRollbackConfiguration": [{"AlarmName": "nodes-lost"}],
+    },
+    "IdleWaitWindowInSeconds": 7200,
+    "DrainPolicy": {"DrainTimeoutInSeconds": 900, "OnDrainTimeout": "Skip"},
+}
+ON_EKS: dict[str, Any] = {
+    "ClusterName": "training",
+    "InstanceGroups": [
+        {
+            "InstanceGroupName": "gpu",
+            "InstanceType": "ml.p5.48xlarge",
+            "InstanceCount": 8,
+            "MinInstanceCount": 6,
+            "ExecutionRole": ROLE,
+            "LifeCycleConfig": _SCRIPTS,
+            "ThreadsPerCore": 2,
+            "TrainingPlanArn": "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-autumn",
+            "OnStartDeepHealthChecks": ["InstanceStress", "InstanceConnectivity"],
+            "KubernetesConfig": {"Labels": {"example.com/pool": "gpu", "true": "yes"}},
+            "AutoPatchConfig": _PATCHED,
+            "InstanceStorageConfigs": [
+                {"EbsVolumeConfig": {"VolumeSizeInGB": 1000, "VolumeKmsKeyId": _KEY}},
+            ],
+            "NetworkInterface": {"InterfaceType": "efa-only"},
+        },
+        {
+            "InstanceGroupName": "flexible",
+            "InstanceRequirements": {"InstanceTypes": ["ml.g6.12xlarge", "ml.g5.12xlarge"]},
+            "InstanceCount": 4,
+            "ExecutionRole": ROLE,
+            "LifeCycleConfig": _SCRIPTS,
+            "CapacityRequirements": {"Spot": {}},
+            "KubernetesConfig": {
+                "Taints": [
+                    {"Key": "example.com/spot", "Value": "true", "Effect": "NoSchedule"},
+                    {"Key": "batch", "Effect": "NoExecute"},
+                ]
+            },
+            "ImageReleaseVersion": "1.2.3",
+        },
+    ],
+    "RestrictedInstanceGroups": [
+        {
+            "InstanceGroupName": "nova",
+            "InstanceType": "ml.p5.48xlarge",
+            "InstanceCount": 2,
+            "ExecutionRole": ROLE,
+            "EnvironmentConfig": {},
+            "OverrideVpcConfig": {
+                "SecurityGroupIds": ["sg-0a1b2c3d4e5f60003"],
+                "Subnets": ["subnet-0a1b2c3d4e5f60003"],
+            },
+        },
+    ],
+    "RestrictedInstanceGroupsConfig": {
+        "SharedEnvironmentConfig": {
+            "FSxLustreDeletionPolicy": "DeleteIfNotUsed",
+            "FSxLustreConfig": {"SizeInGiB": 12000, "PerUnitStorageThroughput": 250},
+        }
+    },
+    "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/platform"}},
+    "VpcConfig": _VPC,
+    "NodeRecovery": "Automatic",
+    "NodeProvisioningMode": "Continuous",
+    "TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 40},
+    "AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"},
+    "ClusterRole": "arn:aws:iam::111122223333:role/ScalingRole",
+    "Tags": [{"Key": "team", "Value": "research"}, {"Key": "SageMaker", "Value": "true"}],
+}
+"""A cluster on Amazon EKS with all that such a cluster can have."""

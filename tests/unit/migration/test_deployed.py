@@ -10,7 +10,7 @@ from hyperpod_cdk import HyperPodStack
 from hyperpod_cdk.config import read_text
 from hyperpod_cdk.migration import Sources, migrate
 from tests.unit.migration.requests import Request, differences, request_of
-from tests.unit.migration.samples import BY_API, LEGACY, PROVISIONING
+from tests.unit.migration.samples import BY_API, LEGACY, ON_EKS, PROVISIONING
 
 MADE_ANEW = (
     "AWS::EC2::VPC",
@@ -18,11 +18,14 @@ MADE_ANEW = (
     "AWS::EC2::SecurityGroup",
     "AWS::FSx::FileSystem",
     "AWS::S3::Bucket",
+    "AWS::EKS::Cluster",
 )
 
 
 @pytest.mark.parametrize(
-    ("request_", "provisioning"), [(BY_API, None), (LEGACY, PROVISIONING)], ids=["by-api", "legacy"]
+    ("request_", "provisioning"),
+    [(BY_API, None), (LEGACY, PROVISIONING), (ON_EKS, None)],
+    ids=["by-api", "legacy", "on-eks"],
 )
 def test_the_stack_asks_for_what_the_old_request_asked_for(
     request_: Request, provisioning: dict[str, Any] | None

@@ -13,7 +13,7 @@ from hyperpod_cdk.rules import check, errors
 from hyperpod_cdk.spec import HyperPodSpec
 from tests.handler.maximal import REQUEST
 from tests.unit.migration.requests import Request, differences, request_of, requests, resolved
-from tests.unit.migration.samples import BY_API, LEGACY, MULTI_HEAD, PROVISIONING
+from tests.unit.migration.samples import BY_API, LEGACY, MULTI_HEAD, ON_EKS, PROVISIONING
 
 
 def spec_of(made: Migration) -> HyperPodSpec:
@@ -30,7 +30,7 @@ def _holds(outer: str, inner: str) -> bool:
     return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
-@pytest.mark.parametrize("request_", [BY_API, LEGACY], ids=["by-api", "legacy"])
+@pytest.mark.parametrize("request_", [BY_API, LEGACY, ON_EKS], ids=["by-api", "legacy", "on-eks"])
 def test_a_whole_request_comes_back_member_for_member(request_: Request) -> None:
     provisioning = PROVISIONING if request_ is LEGACY else None
     made = migrate(Sources(request=request_, provisioning=provisioning))
@@ -40,7 +40,9 @@ def test_a_whole_request_comes_back_member_for_member(request_: Request) -> None
     untold = [path for path in differences(request_, request_of(spec)) if not is_told(path, made)]
     assert untold == []
     assert {note.path for note in made.notes} <= {
-        "InstanceGroups[2].InstanceStorageConfigs[0].FsxLustreConfig.MountPath"
+        "InstanceGroups[2].InstanceStorageConfigs[0].FsxLustreConfig.MountPath",
+        # equal, but the stack installs what the tag speaks of
+        "Tags",
     }
 
 
@@ -51,8 +53,8 @@ def test_provisioning_parameters_come_back_key_for_key(content: dict[str, Any]) 
     assert provisioning_parameters(resolved(spec_of(made))) == content
 
 
-@settings(max_examples=60, deadline=None)
-@given(requests())
+@settings(max_examples=100, deadline=None)
+@given(requests() | requests(eks=True))
 def test_nothing_is_lost_in_silence(request_: Request) -> None:
     made = migrate(Sources(request=request_))
     assume(PLACEHOLDER not in made.text)
@@ -61,8 +63,8 @@ def test_nothing_is_lost_in_silence(request_: Request) -> None:
     assert untold == []
 
 
-@settings(max_examples=60, deadline=None)
-@given(requests())
+@settings(max_examples=100, deadline=None)
+@given(requests() | requests(eks=True))
 def test_what_is_called_lost_is_not_in_the_request(request_: Request) -> None:
     made = migrate(Sources(request=request_))
     assume(PLACEHOLDER not in made.text)
@@ -73,11 +75,16 @@ def test_what_is_called_lost_is_not_in_the_request(request_: Request) -> None:
     assert [path for path in with_content if not any(_holds(path, one) for one in differing)] == []
 
 
+def lost(orchestrator: str) -> list[str]:
+    """What of a request with every member that there is has no place."""
+    chosen = {orchestrator: REQUEST["Orchestrator"][orchestrator]}
+    made = migrate(Sources(request={**REQUEST, "Orchestrator": chosen}))
+    return [note.path for note in made.notes if note.kind is Kind.LOST]
+
+
 def test_what_a_configuration_has_no_place_for() -> None:
     """The whole list: a member that botocore learns, or the spec, changes it."""
-    orchestrator = {key: value for key, value in REQUEST["Orchestrator"].items() if key != "Eks"}
-    made = migrate(Sources(request={**REQUEST, "Orchestrator": orchestrator}))
-    assert [note.path for note in made.notes if note.kind is Kind.LOST] == [
+    assert lost("Slurm") == [
         "InstanceGroups[0].InstanceRequirements",
         "InstanceGroups[0].AutoPatchConfig",
         "InstanceGroups[0].KubernetesConfig",
@@ -88,4 +95,12 @@ def test_what_a_configuration_has_no_place_for() -> None:
         "TieredStorageConfig",
         "ClusterRole",
         "AutoScaling",
+    ]
+    assert lost("Eks") == [
+        "InstanceGroups[0].InstanceStorageConfigs[1]",
+        "InstanceGroups[0].InstanceStorageConfigs[2]",
+        "InstanceGroups[0].SlurmConfig",
+        "InstanceGroups[0].CapacityRequirements",
+        "RestrictedInstanceGroups[0].InstanceStorageConfigs[1]",
+        "RestrictedInstanceGroups[0].InstanceStorageConfigs[2]",
     ]

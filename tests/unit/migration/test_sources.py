@@ -11,8 +11,8 @@ from ruamel.yaml import YAML
 from hyperpod_cdk.config import read_text
 from hyperpod_cdk.migration import Kind, SourceError, Sources, migrate, read_sources
 from hyperpod_cdk.rules import check, errors
-from hyperpod_cdk.spec import LifecycleMode, NodeType
-from tests.unit.migration.samples import BY_API, LEGACY, PROVISIONING, ROLE
+from hyperpod_cdk.spec import AddOn, EnvironmentConfig, LifecycleMode, NodeType
+from tests.unit.migration.samples import BY_API, LEGACY, ON_EKS, PROVISIONING, ROLE
 
 TEMPLATE = f"""\
 AWSTemplateFormatVersion: "2010-09-09"
@@ -207,10 +207,170 @@ def test_own_scripts_take_the_place_of_those_in_s3() -> None:
         migrate(Sources(request=LEGACY, provisioning=heads), own_scripts=True)
 
 
-def test_a_cluster_on_eks_is_refused() -> None:
-    arn = "arn:aws:eks:us-west-2:111122223333:cluster/x"
-    with pytest.raises(SourceError, match="EKS"):
-        migrate(Sources(request={**BY_API, "Orchestrator": {"Eks": {"ClusterArn": arn}}}))
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"Orchestrator": {"Eks": {}}}, "cluster_arn is needed"),
+        ({"RestrictedInstanceGroups": [], "InstanceGroups": []}, "no instance group"),
+    ],
+)
+def test_what_a_request_for_eks_needs(content: dict[str, Any], reason: str) -> None:
+    request = {**ON_EKS, **content}
+    if "needed" in reason:
+        (note,) = [note for note in migrate(Sources(request=request)).notes if note.kind is Kind.MISSING]
+        assert (note.path, reason in note.text) == ("Orchestrator.Eks.ClusterArn", True)
+    else:
+        with pytest.raises(SourceError, match=reason):
+            migrate(Sources(request=request))
+
+
+def test_restricted_groups_alone_are_a_cluster(tmp_path: Path) -> None:
+    request = {key: value for key, value in ON_EKS.items() if key != "InstanceGroups"}
+    made = migrate(read_sources([stored(tmp_path, "nova.json", request)]))
+    (group,) = read_text(made.text, file="x.yaml").spec.cluster.instance_groups
+    assert group.environment_config == EnvironmentConfig()
+
+
+def test_the_tag_of_the_training_operator_decides_on_it() -> None:
+    made = migrate(Sources(request=ON_EKS))
+    spec = read_text(made.text, file="x.yaml").spec
+    assert spec.cluster.orchestrator.eks
+    assert spec.cluster.orchestrator.eks.training_operator == AddOn()
+    assert spec.cluster.tags == {"team": "research"}
+    assert "training_operator: null" in next(note.text for note in made.notes if note.path == "Tags")
+    for tags in ([], [{"Key": "SageMaker", "Value": "false"}]):
+        spec = read_text(migrate(Sources(request={**ON_EKS, "Tags": tags})).text, file="x.yaml").spec
+        assert spec.cluster.orchestrator.eks
+        assert spec.cluster.orchestrator.eks.training_operator is None
+        assert dict(spec.cluster.tags) == {one["Key"]: one["Value"] for one in tags}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ({"AutoScaling": {"Mode": "Disable"}}, {"AutoScaling": Kind.CHANGED, "ClusterRole": Kind.LOST}),
+        (
+            {"AutoScaling": {"AutoScalerType": "Karpenter"}},
+            {"AutoScaling": Kind.LOST, "ClusterRole": Kind.LOST},
+        ),
+        ({"AutoScaling": {"Mode": "Enable"}}, {"AutoScaling.AutoScalerType": Kind.CHANGED}),
+        ({"ClusterRole": None}, {"ClusterRole": Kind.CHANGED}),
+        ({"TieredStorageConfig": {"Mode": "Disable"}}, {"TieredStorageConfig": Kind.CHANGED}),
+        ({"TieredStorageConfig": {"Mode": "Enable"}}, {}),
+    ],
+)
+def test_switches(content: dict[str, Any], told: dict[str, Kind]) -> None:
+    made = migrate(Sources(request={**ON_EKS, **content}))
+    assert {note.path: note.kind for note in made.notes if note.path != "Tags"} == told
+    spec = read_text(made.text, file="x.yaml").spec
+    given = {**ON_EKS, **content}
+    assert (spec.cluster.auto_scaling is not None) is (given["AutoScaling"].get("Mode") == "Enable")
+    assert (spec.cluster.tiered_storage_config is not None) is (
+        given["TieredStorageConfig"]["Mode"] == "Enable"
+    )
+
+
+@pytest.mark.parametrize("date", [1798686000, "!!timestamp 2026-12-31T03:00:00Z"])
+def test_dates_that_are_no_text(tmp_path: Path, date: Any) -> None:
+    text = json.dumps(ON_EKS).replace('"2026-12-31T03:00:00Z"', str(date))
+    made = migrate(read_sources([stored(tmp_path, "x.yaml", text)]))
+    group = read_text(made.text, file="x.yaml").spec.cluster.instance_groups[0]
+    assert group.auto_patch_config
+    assert group.auto_patch_config.next_patch_date == "2026-12-31T03:00:00Z"
+
+
+def on_eks_described() -> dict[str, Any]:
+    """What `aws sagemaker describe-cluster` tells of the cluster of ON_EKS, half way to it."""
+    described = json.loads(json.dumps({key: value for key, value in ON_EKS.items() if key != "Tags"}))
+    for group in [*described["InstanceGroups"], *described["RestrictedInstanceGroups"]]:
+        group["TargetCount"] = group.pop("InstanceCount")
+        group |= {"CurrentCount": 1, "Status": "Updating"}
+        if "MinInstanceCount" in group:
+            group["MinCount"] = group.pop("MinInstanceCount")
+        group.pop("ImageReleaseVersion", None)
+    gpu, flexible = described["InstanceGroups"]
+    gpu["KubernetesConfig"] = {
+        "DesiredLabels": gpu["KubernetesConfig"]["Labels"],
+        "CurrentLabels": {"CurrentThing": "old"},
+    }
+    schedule = gpu["AutoPatchConfig"].pop("PatchSchedule")
+    gpu["AutoPatchConfig"] |= {"DesiredPatchSchedule": schedule, "CurrentPatchSchedule": {}}
+    types = flexible["InstanceRequirements"]["InstanceTypes"]
+    flexible["InstanceRequirements"] = {"DesiredInstanceTypes": types, "CurrentInstanceTypes": types[:1]}
+    # what is the same on every node may come once
+    flexible["KubernetesConfig"] = {"CurrentTaints": flexible["KubernetesConfig"]["Taints"]}
+    shared = described["RestrictedInstanceGroupsConfig"]["SharedEnvironmentConfig"]
+    described["RestrictedInstanceGroupsConfig"]["SharedEnvironmentConfig"] = {
+        f"{prefix}{key}": value for key, value in shared.items() for prefix in ("Desired", "Current")
+    }
+    described["RestrictedInstanceGroups"][0]["EnvironmentConfig"] = {"S3OutputPath": "s3://service/nova/"}
+    described["AutoScaling"]["Status"] = "InService"
+    arn = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdef012345"
+    return {**described, "ClusterArn": arn, "ClusterStatus": "Updating"}
+
+
+def test_a_living_cluster_on_eks(tmp_path: Path) -> None:
+    paths = [
+        stored(tmp_path, "d.json", on_eks_described()),
+        stored(tmp_path, "t.json", {"Tags": ON_EKS["Tags"]}),
+    ]
+    sources = read_sources(paths)
+    expected = json.loads(json.dumps(ON_EKS))
+    del expected["InstanceGroups"][1]["ImageReleaseVersion"]
+    assert sources.request == expected
+    made = migrate(sources)
+    assert made.is_complete
+    told = {note.path for note in made.notes if note.kind is Kind.STATE}
+    assert {
+        "InstanceGroups[0].KubernetesConfig.CurrentLabels",
+        "InstanceGroups[0].AutoPatchConfig.CurrentPatchSchedule",
+        "InstanceGroups[1].InstanceRequirements.CurrentInstanceTypes",
+        "RestrictedInstanceGroups[0].CurrentCount",
+        "RestrictedInstanceGroups[0].EnvironmentConfig.S3OutputPath",
+        "RestrictedInstanceGroupsConfig.SharedEnvironmentConfig.CurrentFSxLustreConfig",
+        "AutoScaling.Status",
+    } <= told
+
+
+def test_labels_of_a_living_cluster_keep_their_names(tmp_path: Path) -> None:
+    described = on_eks_described()
+    described["InstanceGroups"][0]["KubernetesConfig"] = {"DesiredLabels": {"CurrentThing": "x"}}
+    request = read_sources([stored(tmp_path, "d.json", described)]).request
+    assert request
+    assert request["InstanceGroups"][0]["KubernetesConfig"] == {"Labels": {"CurrentThing": "x"}}
+
+
+def test_a_cluster_on_eks_in_a_template(tmp_path: Path) -> None:
+    properties = {
+        **ON_EKS,
+        "Orchestrator": {
+            "Eks": {"ClusterArn": {"Fn::Sub": "arn:aws:eks:${AWS::Region}:1111:cluster/${Name}"}}
+        },
+    }
+    cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": properties}
+    template = {"Parameters": {"Name": {"Type": "String", "Default": "p"}}, "Resources": {"Cluster": cluster}}
+    path = stored(tmp_path, "t.json", template)
+    spec = read_text(migrate(read_sources([path], region="us-west-2")).text, file="x.yaml").spec
+    assert spec.cluster.orchestrator.eks
+    assert spec.cluster.orchestrator.eks.cluster_arn == "arn:aws:eks:us-west-2:1111:cluster/p"
+    unknown = {"Eks": {"ClusterArn": {"Fn::GetAtt": ["Platform", "Arn"]}}}
+    cluster["Properties"] = {**ON_EKS, "Orchestrator": unknown}
+    made = migrate(read_sources([stored(tmp_path, "u.json", template)]))
+    missing = [note.path for note in made.notes if note.kind is Kind.MISSING]
+    assert missing == ["Orchestrator.Eks.ClusterArn"]
+
+
+def test_scripts_and_slurm_beside_eks() -> None:
+    made = migrate(Sources(request=ON_EKS, provisioning=PROVISIONING), own_scripts=True)
+    lost = [note.path for note in made.notes if note.kind is Kind.LOST]
+    assert lost == [
+        "provisioning_parameters",
+        "InstanceGroups[0].LifeCycleConfig",
+        "InstanceGroups[1].LifeCycleConfig",
+    ]
+    spec = read_text(made.text, file="x.yaml").spec
+    assert all(group.life_cycle_config is None for group in spec.cluster.instance_groups)
+    assert errors(check(spec)) == []
 
 
 @pytest.mark.parametrize(
