@@ -57,18 +57,30 @@ class Answers:
             {"NatGatewayId": "nat-1", "State": "deleted"},
             {"NatGatewayId": "nat-2", "State": "available"},
         ],
+        "list_keys": [{"KeyId": "going"}, {"KeyId": "staying"}],
     }
 
+    def __init__(self, service: str) -> None:
+        self._service = service
+
+    def describe_key(self, **key: str) -> Any:
+        return {"KeyMetadata": {"KeyState": "PendingDeletion" if key["KeyId"] == "going" else "Enabled"}}
+
     def __getattr__(self, operation: str) -> Any:
-        (kind,) = (kind for kind in KINDS.values() if kind.operation == operation)
-        return lambda: {kind.entries: self.entries.get(operation, [])}
+        (kind,) = (
+            kind for kind in KINDS.values() if (kind.service, kind.operation) == (self._service, operation)
+        )
+        listed = ["plane"] if kind.service == "eks" else self.entries.get(operation, [])
+        return lambda: {kind.entries: listed}
 
 
 def test_what_comes_with_others_is_not_counted() -> None:
-    found = inventory(lambda service: Answers())
+    found = inventory(Answers)
     assert {kind: set(names) for kind, names in found.items() if names} == {
         "security group": {"sg-2"},
         "route table": {"rtb-2"},
         "network interface": {"eni-2"},
         "NAT gateway": {"nat-2"},
+        "KMS key": {"staying"},
+        "EKS cluster": {"plane"},
     }

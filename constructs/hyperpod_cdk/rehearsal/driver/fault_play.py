@@ -47,7 +47,7 @@ def _take(rehearsal: Rehearsal, fault: Fault, step: Step, current: Variant) -> V
     with rehearsal.stage.act(step.title):
         succeeded = _command(rehearsal, step, wanted)
     if succeeded and step.says:
-        raise RehearsalError(f"{step.title}: succeeded, and should not have{_unmet(fault)}")
+        raise RehearsalError(f"{step.title}: succeeded, and should not have{_unmet(fault, wanted)}")
     if not succeeded and not step.says:
         raise RehearsalError(f"{step.title}: failed, and should not have")
     _expect_stack(rehearsal, step, wanted)
@@ -60,8 +60,8 @@ def _take(rehearsal: Rehearsal, fault: Fault, step: Step, current: Variant) -> V
     return wanted
 
 
-def _unmet(fault: Fault) -> str:
-    commands = ", ".join(dict.fromkeys(command.command for command in fault.commands))
+def _unmet(fault: Fault, variant: Variant) -> str:
+    commands = ", ".join(dict.fromkeys(command.command for command in fault.strikes(variant.spec)))
     return f": no node's script ran {commands}. Scripts of your own may do without it" if commands else ""
 
 

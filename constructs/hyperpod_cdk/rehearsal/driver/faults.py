@@ -64,7 +64,8 @@ class Fault:
         description: one line.
         steps: the user's commands.
         arrange: called before the first step. Default: does nothing.
-        commands: commands that fail on every node. Default: none.
+        commands: commands that fail on every node of Slurm. Default: none.
+        commands_on_eks: the same of Amazon EKS. Default: none.
     """
 
     name: str
@@ -72,6 +73,11 @@ class Fault:
     steps: tuple[Step, ...]
     arrange: Callable[[hyperpod.HyperPodService, HyperPodSpec], None] = _nothing
     commands: tuple[CommandFault, ...] = ()
+    commands_on_eks: tuple[CommandFault, ...] = ()
+
+    def strikes(self, spec: HyperPodSpec) -> tuple[CommandFault, ...]:
+        """Commands that fail on every node of a configuration."""
+        return self.commands_on_eks if spec.cluster.orchestrator.eks else self.commands
 
 
 def first_group(spec: HyperPodSpec) -> str:
@@ -88,8 +94,8 @@ _BUSY_TIMES = 3
 _LIFECYCLE = Fault(
     name="lifecycle",
     description="the set-up of every node fails",
+    # an upgrade that runs by itself holds the packages' lock: every mode's scripts meet it
     commands=(
-        # an upgrade that runs by itself holds the packages' lock: every mode's scripts meet it
         CommandFault(
             command="apt-mark",
             contains="hold",
@@ -99,7 +105,9 @@ _LIFECYCLE = Fault(
                 "It is held by process 4242 (unattended-upgr)"
             ),
         ),
-        # on Amazon EKS what lies on the disk that is moved comes up no more
+    ),
+    # what lies on the disk that is moved comes up no more
+    commands_on_eks=(
         CommandFault(command="systemctl", contains="start containerd", output="Job for containerd failed."),
     ),
     steps=(

@@ -21,6 +21,7 @@ class Kind:
         entries: member of the answer that holds the list.
         key: member of an entry that names it; empty for a list of names.
         excludes: entries that come with others, or with the account, and go with them.
+        goes: asks the service, by a client of it, whether an entry is on its way out.
     """
 
     service: str
@@ -28,10 +29,16 @@ class Kind:
     entries: str
     key: str
     excludes: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    goes: Callable[[Any, Mapping[str, Any]], bool] = lambda _client, _entry: False
 
 
 def _gone(entry: Mapping[str, Any]) -> bool:
     return str(entry.get("State")) in ("deleted", "deleting")
+
+
+def _pending(kms: Any, key: Mapping[str, Any]) -> bool:
+    # KMS waits 7 to 30 days before it deletes a key
+    return bool(kms.describe_key(KeyId=key["KeyId"])["KeyMetadata"]["KeyState"] == "PendingDeletion")
 
 
 def _main(table: Mapping[str, Any]) -> bool:
@@ -121,7 +128,7 @@ KINDS: Mapping[str, Kind] = {
     "log group": Kind(
         service="logs", operation="describe_log_groups", entries="logGroups", key="logGroupName"
     ),
-    "KMS key": Kind(service="kms", operation="list_keys", entries="Keys", key="KeyId"),
+    "KMS key": Kind(service="kms", operation="list_keys", entries="Keys", key="KeyId", goes=_pending),
 }
 
 
@@ -176,6 +183,11 @@ def _known(kind: str, name: str) -> str:
 
 
 def _listed(client: Client, kind: Kind) -> Iterable[str]:
-    answer = getattr(client(kind.service), kind.operation)()
+    service = client(kind.service)
+    answer = getattr(service, kind.operation)()
     entries = answer[kind.entries] if kind.key else [{"": name} for name in answer[kind.entries]]
-    return [str(entry[kind.key]) for entry in entries if not kind.excludes(entry)]
+    return [
+        str(entry[kind.key])
+        for entry in entries
+        if not kind.excludes(entry) and not kind.goes(service, entry)
+    ]

@@ -59,7 +59,7 @@ def prepared(
             service.setup_threads = HOSTS_SETUP_THREADS if on_hosts else SETUP_THREADS
             patience = SETUP_SECONDS * speed
             service.durations = replace(service.durations, ready_timeout=patience, min_count_timeout=patience)
-            commands = fault.commands if fault else ()
+            commands = fault.strikes(variants.first.spec) if fault else ()
             toolkit = Toolkit(
                 environment=aws.environment(), folder=folder / "cdk", logs=_fresh(LOGS), stage=stage
             )

@@ -119,7 +119,7 @@ class Variants:
             if group["instance_group_name"] == self._group.instance_group_name
         )
         taken = (
-            *("instance_type", "instance_requirements", "kubernetes_config"),
+            *("instance_type", "instance_requirements", "kubernetes_config", "secondary_volume"),
             *("mounts", "execution_role_arn", "lifecycle_mode", "life_cycle_config"),
         )
         group = {key: like[key] for key in taken if key in like}
