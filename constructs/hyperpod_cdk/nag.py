@@ -1,5 +1,6 @@
 """Acknowledged findings of cdk-nag; works where cdk-nag is not installed."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -47,5 +48,7 @@ def _shown(value: Any) -> str:
             return str(delimiter).join(map(_shown, parts))
         case {"Fn::Sub": str(template)}:
             return re.sub(r"\$\{([^}]+)\}", r"<\1>", template)
+        case dict():
+            return json.dumps(value, separators=(",", ":"))
         case _:
             return str(value)

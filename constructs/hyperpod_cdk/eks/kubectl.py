@@ -4,10 +4,13 @@ import importlib
 from importlib.util import find_spec
 
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.faults import refuse
+from hyperpod_cdk.nag import acknowledge_everywhere
 from hyperpod_cdk.network import IHyperPodNetwork
 
 _PACKAGE = "aws_cdk.lambda_layer_kubectl_v{}"
@@ -30,6 +33,27 @@ def kubectl_options(
         kubectl_layer=_layer(scope, int(kubernetes_version.split(".")[1])),
         private_subnets=list(network.subnets),
     )
+
+
+def encrypt_logs(cluster: Construct, key: kms.IKey | None) -> None:
+    """Put the logs of helm and kubectl under a key, where the CDK makes log groups for its functions.
+
+    Args:
+        cluster: the CDK's EKS cluster, whether or not it has a provider.
+        key: that CloudWatch Logs may use already. None: CloudWatch Logs' own encryption.
+    """
+    provider = cluster.node.try_find_child("KubectlProvider")
+    for group in provider.node.find_all() if provider else ():
+        if not isinstance(group, logs.CfnLogGroup):
+            continue
+        if key is not None:
+            group.kms_key_id = key.key_arn
+        else:
+            acknowledge_everywhere(
+                group,
+                "CloudWatchLogGroupEncrypted",
+                "encrypted by CloudWatch Logs; a customer-managed key is one argument away",
+            )
 
 
 def _layer(scope: Construct, minor: int) -> lambda_.ILayerVersion:

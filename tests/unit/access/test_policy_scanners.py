@@ -87,9 +87,12 @@ EXPECTED = {
     ("EksControlPlaneKubectlProviderHandlerServiceRoleDefaultPolicy", "RESOURCE_MISMATCH"): (
         "CDK grants its kubectl provider s3:List* and s3:GetObject*, of which some take no bucket"
     ),
-    ("ClusterRolecpuPolicy", "credentials_exposure"): (
-        "on Amazon EKS nodes fetch images, and the identity agent the credentials of pods, with this role"
-    ),
+    **{
+        (f"ClusterRole{group}Policy", "credentials_exposure"): (
+            "on Amazon EKS nodes fetch images, and the identity agent the credentials of pods, with this role"
+        )
+        for group in ("cpu", "pretraining", "finetuning")
+    },
     ("ClusterProviderTrainingPlans", "RESOURCE_MISMATCH"): (
         "the cluster, which the actions need beside the plan, is in statements with conditions of their own"
     ),
