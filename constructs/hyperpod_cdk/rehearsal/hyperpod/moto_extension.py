@@ -7,6 +7,7 @@ on moto's backend object, so a reset of moto takes it away with everything else.
 
 import json
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -19,7 +20,7 @@ from moto.sagemaker.models import SageMakerModelBackend
 from moto.sagemaker.responses import SageMakerResponse
 from moto.sts.models import sts_backends
 
-from hyperpod_cdk.rehearsal.hyperpod import tags
+from hyperpod_cdk.rehearsal.hyperpod import orchestrator, tags
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
 from hyperpod_cdk.rehearsal.hyperpod.errors import SerializationError, ServiceError
 from hyperpod_cdk.rehearsal.hyperpod.operations import OPERATIONS, Operation
@@ -92,6 +93,7 @@ def service(account_id: str = "123456789012", region: str = "us-west-2") -> Hype
         if found is None:
             found = HyperPodService(account_id, region)
             found.account.eks.tenants.append(found)
+            found.governance_readiness = partial(orchestrator.unready_for_governance, found)
             setattr(backend, _ATTRIBUTE, found)
             vars(backend)["clusters"] = tags.ClusterTable(found)
     return found

@@ -32,6 +32,7 @@ CALLER_ACTIONS = (
 _PREFIX = "sagemaker.amazonaws.com"
 _HEALTH = f"{_PREFIX}/node-health-status"
 _CHECKED = f"{_PREFIX}/deep-health-check-status"
+GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
 _NODE_ENTRY = "HYPERPOD_LINUX"
 _SERVICE_POLICY = "AmazonSagemakerHyperpodClusterPolicy"
 
@@ -143,6 +144,19 @@ def detach(sim: Simulation, cluster: Cluster) -> None:
         del plane.entries[principal]
     for node in cluster.nodes:
         sim.account.eks.leave(plane, node_name(node))
+
+
+def unready_for_governance(sim: Simulation, cluster: Cluster) -> str:
+    """Say why the service can not write policies and quotas to Kubernetes; empty when it can.
+
+    It writes to what the add-on runs (failure mode 90), where Amazon EKS is emulated.
+    """
+    plane = _plane(sim, cluster)
+    if plane is None:
+        return ""
+    sim.account.eks.advance()
+    status = plane.add_ons.get(GOVERNANCE, {}).get("status")
+    return "" if status == "ACTIVE" else f"add-on {GOVERNANCE} is {status or 'not installed'}"
 
 
 def sync(sim: Simulation) -> None:

@@ -19,6 +19,7 @@ from hyperpod_cdk.rehearsal.aws.resources.compute import COMPUTE
 from hyperpod_cdk.rehearsal.aws.resources.custom import CustomResources, Invoke
 from hyperpod_cdk.rehearsal.aws.resources.eks import EKS
 from hyperpod_cdk.rehearsal.aws.resources.filesystems import FILE_SYSTEMS
+from hyperpod_cdk.rehearsal.aws.resources.governance import GOVERNANCE
 from hyperpod_cdk.rehearsal.aws.resources.identity import IDENTITY
 from hyperpod_cdk.rehearsal.aws.resources.launch_templates import LAUNCH_TEMPLATES
 from hyperpod_cdk.rehearsal.aws.resources.mailbox import Mailbox
@@ -110,6 +111,7 @@ _TYPES: Mapping[str, ResourceType] = {
     **COMPUTE,
     **EKS,
     **LAUNCH_TEMPLATES,
+    **GOVERNANCE,
     **FILE_SYSTEMS,
     **WORKSPACES,
     "AWS::CDK::Metadata": Metadata(),
