@@ -1,6 +1,6 @@
 """What a change of a deployed spec replaces, and what of it is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,14 +8,18 @@ import pytest
 
 from hyperpod_cdk.cluster.handler.policy import TABLE, Policy
 from hyperpod_cdk.rules import RULES, Severity
-from hyperpod_cdk.rules.changes import CHANGE_CHECKS, GROUP_FIELDS, check_change
+from hyperpod_cdk.rules.changes import CHANGE_CHECKS, check_change
+from hyperpod_cdk.rules.cluster_changes import GROUP_FIELDS
 from hyperpod_cdk.spec import (
     CapacityType,
     EbsVolume,
     ExistingFileSystem,
+    ExistingNetwork,
+    ExistingSubnet,
     LustreDeploymentType,
     LustreFileSystem,
     LustreStorageType,
+    Network,
     NodeType,
     OpenZfsDeploymentType,
     OverrideVpcConfig,
@@ -30,6 +34,19 @@ EXISTING = LustreFileSystem(
     existing=ExistingFileSystem(dns_name="fs-0a1b2c3d4e5f60001.fsx.us-west-2.amazonaws.com", mount_name="a")
 )
 DESTROYED = {"scratch.removal_policy": RemovalPolicy.DESTROY}
+
+NAMELESS = {"cluster.cluster_name": None}
+CIDR = "network.cidr"
+SUBNETS = ("subnet-0a1b2c3d4e5f60001", "subnet-0a1b2c3d4e5f60002")
+
+
+def within(*subnets: str, groups: Sequence[str] = ("sg-0a1b2c3d4e5f60001",)) -> dict[str, Any]:
+    """Another place for everything, and no storage, whose zones would change too."""
+    existing = ExistingNetwork(
+        subnets=[ExistingSubnet(subnet_id=one) for one in subnets], security_group_ids=groups
+    )
+    return {"network": Network(existing=existing), "storage": {}}
+
 
 # before, after, what is told of it: code and path
 CASES: list[tuple[Mapping[str, Any], Mapping[str, Any], list[tuple[str, str]]]] = [
@@ -58,13 +75,33 @@ CASES: list[tuple[Mapping[str, Any], Mapping[str, Any], list[tuple[str, str]]]] 
     ({}, {"compute.instance_group_name": "h200", "compute.instance_type": "ml.p5e.48xlarge"}, []),
     ({}, {"controller.instance_group_name": "head"}, [("HP171", "cluster.instance_groups")]),
     ({}, {"controller.instance_group_name": TEXT_TOKEN}, []),
+    # the cluster itself
+    ({}, {"cluster.cluster_name": "other"}, [("HP173", "cluster.cluster_name")]),
+    ({}, {"cluster.cluster_name": TEXT_TOKEN}, []),
+    ({}, {CIDR: "10.1.0.0/16"}, [("HP174", "network")]),
+    ({}, {CIDR: TEXT_TOKEN}, []),
+    (NAMELESS, {**NAMELESS, CIDR: "10.1.0.0/16"}, [("HP173", "network")]),
+    (
+        {},
+        {CIDR: "10.1.0.0/16", "cluster.cluster_name": "other"},
+        [("HP173", "cluster.cluster_name"), ("HP173", "network")],
+    ),
+    (NAMELESS, {**NAMELESS, ZONES: ("usw2-az4", "usw2-az1"), "network.flow_logs": False}, []),
+    (within(*SUBNETS), within(*SUBNETS[::-1]), []),
+    (within(*SUBNETS), within(*SUBNETS[:1]), [("HP174", "network")]),
+    (within(*SUBNETS), within(*SUBNETS[:1], TEXT_TOKEN), []),
+    (within(*SUBNETS), within(*SUBNETS, groups=["sg-0a1b2c3d4e5f60002"]), [("HP174", "network")]),
     # file systems
     ({}, {"kms_key_arn": KEY}, [("HP370", "home.kms_key_arn"), ("HP370", "scratch.kms_key_arn")]),
     ({"kms_key_arn": KEY}, {"kms_key_arn": KEY, "scratch.kms_key_arn": KEY}, []),
     (
         {},
         {ZONES: ("usw2-az1", "usw2-az4")},
-        [("HP370", "home.availability_zone_ids"), ("HP370", "scratch.availability_zone_id")],
+        [
+            ("HP174", "network"),
+            ("HP370", "home.availability_zone_ids"),
+            ("HP370", "scratch.availability_zone_id"),
+        ],
     ),
     ({}, {ZONES: ("usw2-az4", "usw2-az1"), "scratch.availability_zone_id": "usw2-az4"}, []),
     ({}, {"home.record_size_kib": 64}, [("HP370", "home.record_size_kib")]),
@@ -141,5 +178,9 @@ def test_what_is_fixed_for_a_group_is_what_the_handler_calls_so() -> None:
 
 
 def test_codes_can_be_explained() -> None:
-    assert {one.rule.code for one in CHANGE_CHECKS} == {"HP170", "HP171", "HP172", "HP370", "HP371", "HP372"}
+    of_eks = {f"HP59{number}" for number in range(8)}
+    assert {one.rule.code for one in CHANGE_CHECKS} == {
+        *("HP170", "HP171", "HP172", "HP173", "HP174", "HP370", "HP371", "HP372"),
+        *of_eks,
+    }
     assert all(RULES[one.rule.code] is one.rule for one in CHANGE_CHECKS)
