@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -80,32 +81,35 @@ def _no_slurmctld(root: Path) -> None:
     Machine(root).remember("units", {})
 
 
-@pytest.mark.parametrize(
-    ("harm", "name", "code"),
-    [
-        (_no_keys, "users", check_node.UNFIT),
-        (_readable_password, "accounting", check_node.UNFIT),
-        (_unmounted, "mounts", check_node.UNFIT),
-        (_no_slurmctld, "slurmctld", check_node.UNFIT),
-    ],
-)
-def test_what_is_wrong_is_found(tmp_path: Path, harm: Callable[[Path], None], name: str, code: int) -> None:
+HARMS: dict[str, Callable[[Path], None]] = {
+    "users": _no_keys,
+    "accounting": _readable_password,
+    "mounts": _unmounted,
+    "slurmctld": _no_slurmctld,
+}
+"""What each of them harms, by the check that has to find it, whatever else is wrong."""
+
+
+def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     this = node(tmp_path, "custom", "controller")
     assert this.run()[0] == 0
-    harm(this.root)
+    well = {one["name"]: one for one in json.loads(looked(this, "--json").stdout)["checks"]}
+    assert {well[name]["outcome"] for name in HARMS} == {"done"}
+    for harm in HARMS.values():
+        harm(this.root)
     done = looked(this, "--json")
-    assert done.returncode == code
     document = json.loads(done.stdout)
     found = {one["name"]: one for one in document["checks"]}
-    assert found[name]["outcome"] == "failed"
-    assert found[name]["advice"]
-    assert document["exit_code"] == code
+    for name in HARMS:
+        assert found[name]["outcome"] == "failed", name
+        assert found[name]["advice"]
+    assert done.returncode == document["exit_code"] == check_node.UNFIT
 
 
 def test_a_node_without_its_configuration_can_not_be_looked_at(tmp_path: Path) -> None:
     this = node(tmp_path)
-    assert this.run()[0] == 0
-    (this.root / "opt/hyperpod-cdk/config.json").unlink()
+    leave_out = shutil.ignore_patterns("config.json")
+    shutil.copytree(this.scripts, this.root / "opt/hyperpod-cdk", ignore=leave_out)
     done = looked(this)
     assert done.returncode == check_node.UNKNOWN
     assert "no config.json" in done.stderr
