@@ -16,6 +16,7 @@ from tests.nag.test_constructs import Recorder, _needed, findings
 from tests.unit.eks import services
 from tests.unit.eks.charts import write_chart
 from tests.unit.eks.conftest import build
+from tests.unit.eks.test_compute_quota import governed
 
 Build = Callable[[Path], cdk.Stack]
 KEY = "arn:aws:kms:us-west-2:111122223333:key/00000000-0000-0000-0000-000000000000"
@@ -30,6 +31,8 @@ SETTINGS: Mapping[str, Build] = {
     "no internet, public access from one range": lambda chart: build(
         chart, nat_gateways=NatGateways.NONE, public_access_cidrs=["192.0.2.0/24"]
     ),
+    "quotas of two teams": lambda _: governed(),
+    "quotas, and a key for their logs": lambda _: governed(with_key=True),
     "a chart in S3": lambda chart: build(chart, helm_chart=HelmChart(s3_uri="s3://charts/hyperpod.zip")),
     "volumes of every kind": lambda _: services.build(storage=True, volumes=VOLUMES),
     "observability": lambda _: services.build(observability=Observability(grafana=Grafana(), logging=True)),

@@ -35,7 +35,7 @@ _BASIC_EXECUTION = (
 )
 _DRAWN_IDS = (
     "the action takes no resource, or the resource ends in an id that the service draws when it is made: a "
-    "cluster, its log group, reserved capacity, an image and its snapshots"
+    "cluster, its log group, a compute quota, an access entry, reserved capacity, an image and its snapshots"
 )
 _FRAMEWORK_FUNCTIONS = ("framework-onEvent", "framework-isComplete", "framework-onTimeout")
 _WAITER = "waiter-state-machine"

@@ -32,26 +32,28 @@ _ON_EVENT_TIMEOUT = cdk.Duration.minutes(14)
 _IS_COMPLETE_TIMEOUT = cdk.Duration.minutes(5)
 
 
-class ClusterProvider(Construct):
-    """Creates, updates and deletes HyperPod clusters for CloudFormation."""
+class HandlerProvider(Construct):
+    """The handler's functions with a role of their own, in the framework that CloudFormation calls.
+
+    Args:
+        description: of the role; what it does.
+        noun: what the functions make, for people.
+        log_retention: of the functions' log groups. Default: 3 months.
+        encryption_key: for the log groups. Default: AWS-managed keys.
+    """
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
-        cluster_names: str,
+        description: str,
+        noun: str,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
         encryption_key: kms.IKey | None = None,
     ) -> None:
-        """Make the provider of one cluster.
-
-        Args:
-            cluster_names: whose logs the handler may read; ``?`` stands for any character.
-            log_retention: of the functions' log groups. Default: 3 months.
-            encryption_key: for the log groups. Default: AWS-managed keys.
-        """
         super().__init__(scope, construct_id)
+        self._noun = noun
         log_groups = {
             name: encrypted_log_group(self, name, retention=log_retention, encryption_key=encryption_key)
             for name in ("Log", "FrameworkLog", "WaiterLog")
@@ -63,24 +65,9 @@ class ClusterProvider(Construct):
             self,
             "Role",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            description="Creates, updates and deletes a HyperPod cluster for CloudFormation",
+            description=description,
         )
-        self.node_logs = cdk.Stack.of(self).format_arn(
-            service="logs",
-            resource="log-group",
-            resource_name=f"/aws/sagemaker/Clusters/{cluster_names}/*",
-            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-        )
-        """ARN of the log groups of the cluster's nodes, which end in an id that the service draws."""
-        self.policies = [
-            self._policy(
-                "Logs",
-                [
-                    allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn]),
-                    allow("ReadNodeLogs", permissions.READ_NODE_LOGS, [self.node_logs]),
-                ],
-            )
-        ]
+        self.policies = [self._policy("Logs", [*self._log_statements()])]
         with handler_code() as path:
             code = lambda_.Code.from_asset(str(path))
             self.on_event = self._function("OnEvent", code, "on_event", _ON_EVENT_TIMEOUT)
@@ -104,6 +91,82 @@ class ClusterProvider(Construct):
         functions = [self.on_event, self.is_complete]
         acknowledge_functions(functions)
         acknowledge_framework(self.provider, functions)
+
+    @property
+    def service_token(self) -> str:
+        """ARN that a custom resource names as its ServiceToken."""
+        return self.provider.service_token
+
+    def _log_statements(self) -> Sequence[iam.PolicyStatement]:
+        return [allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn])]
+
+    def _function(
+        self,
+        construct_id: str,
+        code: lambda_.Code,
+        function: str,
+        timeout: cdk.Duration,
+    ) -> lambda_.Function:
+        return lambda_.Function(
+            self,
+            construct_id,
+            code=code,
+            handler=f"handler.index.{function}",
+            runtime=lambda_.Runtime.PYTHON_3_14,
+            timeout=timeout,
+            memory_size=256,
+            role=self.role,
+            log_group=self.log_group,
+            environment={"AWS_DATA_PATH": "/var/task/models"},
+            description=f"{self._noun} custom resource: {function}",
+        )
+
+    def _policy(self, construct_id: str, statements: Sequence[iam.PolicyStatement]) -> iam.ManagedPolicy:
+        policy = iam.ManagedPolicy(
+            self,
+            construct_id,
+            roles=[self.role],
+            statements=statements,
+            description=f"What the {self._noun} custom resource uses",
+        )
+        acknowledge_policy(policy, statements)
+        return policy
+
+
+class ClusterProvider(HandlerProvider):
+    """Creates, updates and deletes HyperPod clusters for CloudFormation."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_names: str,
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        encryption_key: kms.IKey | None = None,
+    ) -> None:
+        """Make the provider of one cluster.
+
+        Args:
+            cluster_names: whose logs the handler may read; ``?`` stands for any character.
+            log_retention: of the functions' log groups. Default: 3 months.
+            encryption_key: for the log groups. Default: AWS-managed keys.
+        """
+        self.node_logs = cdk.Stack.of(scope).format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=f"/aws/sagemaker/Clusters/{cluster_names}/*",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        """ARN of the log groups of the cluster's nodes, which end in an id that the service draws."""
+        super().__init__(
+            scope,
+            construct_id,
+            description="Creates, updates and deletes a HyperPod cluster for CloudFormation",
+            noun="HyperPod cluster",
+            log_retention=log_retention,
+            encryption_key=encryption_key,
+        )
 
     def allow_cluster(self, resource: cdk.CustomResource, request: Mapping[str, Any]) -> None:
         """Let the handler make the cluster, change it and delete it.
@@ -138,42 +201,9 @@ class ClusterProvider(Construct):
         """Let the handler delete the log groups of the cluster's nodes."""
         self._allow_more(allow("DeleteNodeLogs", permissions.DELETE_NODE_LOGS, [self.node_logs]))
 
-    @property
-    def service_token(self) -> str:
-        """ARN that a custom resource names as its ServiceToken."""
-        return self.provider.service_token
-
-    def _function(
-        self,
-        construct_id: str,
-        code: lambda_.Code,
-        function: str,
-        timeout: cdk.Duration,
-    ) -> lambda_.Function:
-        return lambda_.Function(
-            self,
-            construct_id,
-            code=code,
-            handler=f"handler.index.{function}",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            timeout=timeout,
-            memory_size=256,
-            role=self.role,
-            log_group=self.log_group,
-            environment={"AWS_DATA_PATH": "/var/task/models"},
-            description=f"HyperPod cluster custom resource: {function}",
-        )
-
-    def _policy(self, construct_id: str, statements: Sequence[iam.PolicyStatement]) -> iam.ManagedPolicy:
-        policy = iam.ManagedPolicy(
-            self,
-            construct_id,
-            roles=[self.role],
-            statements=statements,
-            description="What the HyperPod cluster custom resource uses",
-        )
-        acknowledge_policy(policy, statements)
-        return policy
+    def _log_statements(self) -> Sequence[iam.PolicyStatement]:
+        read = allow("ReadNodeLogs", permissions.READ_NODE_LOGS, [self.node_logs])
+        return [*super()._log_statements(), read]
 
     def _allow_more(self, statement: iam.PolicyStatement) -> None:
         # not in a policy of its own: a role takes ten

@@ -112,6 +112,8 @@ class EksPlatform(Construct):
                 name=cdk.Names.unique_resource_name(self, max_length=_POLICY_NAME, separator="-"),
                 governance=chosen.task_governance,
                 depends_on=[cluster],
+                log_retention=self._log_retention,
+                encryption_key=self._encryption_key,
             )
         governed = [self.task_governance] if self.task_governance else []
         self.services = EksServices(

@@ -7,6 +7,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     GovernanceFails,
     HyperPodService,
     NotYetListed,
+    NotYetVisible,
     ServerError,
     Throttle,
 )
@@ -106,6 +107,27 @@ def test_a_quota_that_is_not_listed_at_once_is_found(made: Stack, service: Hyper
     service.faults.add(NotYetListed())
     assert made.delete().ok
     assert there(service) == []
+
+
+def test_a_quota_that_describe_does_not_know_yet_is_not_gone(
+    team: Stack, request_: Request, service: HyperPodService
+) -> None:
+    """Made, failed and deleted within seconds."""
+    service.faults.add(
+        GovernanceFails(operation="CreateComputeQuota"), GovernanceFails(operation="DeleteComputeQuota")
+    )
+
+    def hide(_: int) -> None:
+        if any(one.status in ("Deleting", "DeleteFailed") for one in there(service)) and not hidden:
+            hidden.append(NotYetVisible(operation="DescribeComputeQuota"))
+            service.faults.add(*hidden)
+
+    hidden: list[NotYetVisible] = []
+    team.framework.before_poll = hide
+    assert not team.create(request_).ok
+    assert hidden
+    assert there(service) == []
+    assert team.abandoned == []
 
 
 def test_an_id_that_is_none_of_ours_asks_for_nothing(team: Stack, calls: Calls) -> None:

@@ -58,6 +58,7 @@ ARNS = {
     "AWS::Lambda::Function": f"arn:aws:lambda:{HERE}:function:{{}}",
     "AWS::Logs::LogGroup": f"arn:aws:logs:{HERE}:log-group:{{}}:*",
     "AWS::S3::Bucket": "arn:aws:s3:::{}",
+    "Custom::HyperPodCluster": f"arn:aws:sagemaker:{HERE}:cluster/abcdefghijkl",
     "AWS::StepFunctions::StateMachine": f"arn:aws:states:{HERE}:stateMachine:{{}}",
 }
 
@@ -77,8 +78,8 @@ REPORT = (
 _LOG_DELIVERY = "CDK lets its provider's state machine deliver a log, which takes no resource"
 EXPECTED = {
     **{
-        (f"Cluster{kind}ProviderFrameworkwaiterstatemachineRoleDefaultPolicy", finding): _LOG_DELIVERY
-        for kind in ("", "Eks")
+        (f"{provider}FrameworkwaiterstatemachineRoleDefaultPolicy", finding): _LOG_DELIVERY
+        for provider in ("ClusterProvider", "ClusterEksProvider", "EksTaskGovernanceQuotasProvider")
         for finding in ("RESOURCE_STAR", "infrastructure_modification", "write_actions_without_constraints")
     },
     ("CustomCDKBucketDeploymentMiBServiceRoleDefaultPolicy", "RESOURCE_MISMATCH"): (

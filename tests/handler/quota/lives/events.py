@@ -8,7 +8,7 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from hyperpod_cdk.rehearsal.hyperpod import NotYetListed
+from hyperpod_cdk.rehearsal.hyperpod import NotYetListed, NotYetVisible
 from hyperpod_cdk.rehearsal.hyperpod.errors import ServiceError
 from hyperpod_cdk.rehearsal.hyperpod.governance import Governed
 from tests.handler.comparison import OUTSIDE, OWN
@@ -20,6 +20,7 @@ from tests.handler.quota.samples import physical_id, there
 from tests.handler.random_requests import is_mild
 from tests.handler.samples import Request, properties
 
+_UNSEEN = (NotYetListed, NotYetVisible)
 teams = st.sampled_from((*random.TEAMS, *random.TEAMS, random.FOREIGN))
 
 
@@ -201,8 +202,10 @@ class QuotaLives(Course, QuotaLife):
     @precondition(lambda self: self.harm < 3 and len(self.service.faults.active()) < 3)
     @rule(fault=random.faults)
     def fail(self, fault: Any) -> None:
-        """Something goes wrong from here on; lists that lag do so one at a time."""
-        if isinstance(fault, NotYetListed) and fault in self.service.faults.active():
+        """Something goes wrong from here on; one thing at a time is not visible yet."""
+        if isinstance(fault, _UNSEEN) and any(
+            isinstance(one, _UNSEEN) for one in self.service.faults.active()
+        ):
             return
         self.service.faults.add(fault)
         if not is_mild(fault):

@@ -156,7 +156,7 @@ faults: st.SearchStrategy[Fault] = st.one_of(
         rolled_back=st.booleans(),
         times=st.sampled_from((1, 2, 3)),
     ),
-    st.builds(NotYetVisible, operation=st.just("DescribeComputeQuota"), times=st.sampled_from((1, 2))),
+    st.builds(NotYetVisible, operation=st.just("DescribeComputeQuota")),
     st.builds(NotYetListed),
 )
 

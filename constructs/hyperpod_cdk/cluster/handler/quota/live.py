@@ -72,17 +72,19 @@ def look(aws: Aws, quota_id: str) -> Live | None:
     return None if live.status == GONE else live
 
 
-def find(aws: Aws, physical_id: str) -> Live | None:
+def find(aws: Aws, physical_id: str, *, whole: bool = False) -> Live | None:
     """Describe a quota by its cluster and name; None when there is none.
 
     Args:
         aws: the way to AWS.
         physical_id: ``<cluster id>/<name>``.
+        whole: raise ResourceNotFound for one that a list shows and Describe does not know yet; otherwise
+            what the list tells of it is given, which has no description.
     """
     cluster_id, _, name = physical_id.partition("/")
     for summary in summaries(aws, NameContains=name):
         if summary["Name"] == name and summary.get("ClusterArn", "").endswith(f":cluster/{cluster_id}"):
-            return _listed(aws, summary)
+            return _listed(aws, summary, whole=whole)
     return None
 
 
@@ -96,18 +98,17 @@ def of_team(aws: Aws, cluster_arn: str, team: str) -> Live | None:
     """
     for summary in summaries(aws, ClusterArn=cluster_arn):
         if summary["ComputeQuotaTarget"]["TeamName"] == team:
-            return _listed(aws, summary)
+            return _listed(aws, summary, whole=False)
     return None
 
 
-def _listed(aws: Aws, summary: Mapping[str, Any]) -> Live | None:
-    """Describe what a list shows; by the list alone where Describe does not know it yet."""
+def _listed(aws: Aws, summary: Mapping[str, Any], *, whole: bool) -> Live | None:
     try:
         live = Live(
             description=aws.sagemaker.describe_compute_quota(ComputeQuotaId=summary["ComputeQuotaId"])
         )
     except AWS_ERRORS as error:
-        if is_not_found(error):
+        if is_not_found(error) and not whole:
             return Live(description=summary)
         raise
     return None if live.status == GONE else live

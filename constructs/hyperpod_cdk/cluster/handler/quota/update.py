@@ -7,14 +7,14 @@ failed. What can not be sent now is noted on the quota and sent by is_complete, 
 from typing import Any
 
 from ..clients import Aws
-from ..errors import AWS_ERRORS, QuotaFailedError, RefusedError
+from ..errors import AWS_ERRORS, QuotaFailedError, RefusedError, is_not_found
 from ..event import Event
 from ..ownership import check_tags, is_ours, owner, read_tags
 from ..patience import patiently
 from .converge import converge
 from .create import make, unsure
 from .delete import delete_if_ours
-from .live import find
+from .live import Live, find
 from .request import Desired, desired_of, lenient_desired_of
 
 
@@ -50,7 +50,7 @@ def _refuse_second_quota(desired: Desired, old: Desired) -> None:
 
 
 def _in_place(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[str, Any]:
-    live = patiently(aws, find, aws=aws, physical_id=desired.physical_id)
+    live = _find(desired, aws)
     if live is None or live.status == "Deleting":
         raise QuotaFailedError(
             f"compute quota {desired.name} is gone: it was deleted outside of CloudFormation. Take the team "
@@ -64,6 +64,16 @@ def _in_place(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[st
             f"Name: compute quota {desired.name} is not this stack's any more: {whose} ({live.arn})"
         )
     return converge(aws, event, desired=desired, old=old, live=live, tags=tags)
+
+
+def _find(desired: Desired, aws: Aws) -> Live | None:
+    """The whole quota: of what a list tells alone, nobody knows what differs."""
+    try:
+        return patiently(aws, find, also=is_not_found, aws=aws, physical_id=desired.physical_id, whole=True)
+    except AWS_ERRORS as error:
+        if is_not_found(error):
+            return None
+        raise
 
 
 def _back(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[str, Any]:

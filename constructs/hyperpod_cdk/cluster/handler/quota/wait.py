@@ -12,7 +12,7 @@ from ..log import log
 from ..ownership import is_made_by, read_tags
 from ..patience import PATIENCE_SECONDS
 from .delete import candidates, delete_if_ours
-from .live import DELETE_FAILED, Live, find, look
+from .live import DELETE_FAILED, Live, find, look, summaries
 from .request import lenient_desired_of
 from .settle import NOT_COMPLETE, explain, settle
 
@@ -139,9 +139,16 @@ def _delete(event: Event, aws: Aws) -> dict[str, Any]:
 def _left(event: Event, aws: Aws) -> list[Live]:
     """By id where it is known: a poll that outlives its request must spare a later quota of that name."""
     quotas = event.handover.get("Quotas")
-    if quotas:
-        return _asked(event, quotas, aws)
-    return _asked(event, candidates(event, aws), aws, made_until=event.handover["Since"])
+    if not quotas:
+        return _asked(event, candidates(event, aws), aws, made_until=event.handover["Since"])
+    return _asked(event, quotas, aws) or _listed(event, quotas, aws)
+
+
+def _listed(event: Event, quotas: Iterable[str], aws: Aws) -> list[Live]:
+    """What a list still shows: Describe may not know yet what was made a moment ago."""
+    names = [one.partition("/")[-1] for one in candidates(event, aws)]
+    shown = (summary for name in names for summary in summaries(aws, NameContains=name))
+    return [Live(description=summary) for summary in shown if summary["ComputeQuotaId"] in quotas]
 
 
 def _left_unanswered(event: Event, aws: Aws) -> list[Live]:
