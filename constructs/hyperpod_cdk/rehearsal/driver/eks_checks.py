@@ -13,6 +13,7 @@ from hyperpod_cdk.rehearsal.eks import AmazonEks, Cluster
 CLUSTERS = ("Custom::HyperPodCluster", "AWS::SageMaker::Cluster")
 CHART = "Custom::AWSCDK-EKS-HelmChart"
 _CONTROL_PLANE = "AWS::EKS::Cluster"
+_IDENTITY = "AWS::EKS::PodIdentityAssociation"
 _GROUP_LABEL = "sagemaker.amazonaws.com/instance-group-name"
 ORDER: Sequence[tuple[str, str]] = (
     (_CONTROL_PLANE, "vpc-cni"),
@@ -24,7 +25,7 @@ ORDER: Sequence[tuple[str, str]] = (
     (CHART, "cluster"),
     ("cert-manager", "amazon-sagemaker-hyperpod-training-operator"),
     ("eks-pod-identity-agent", "amazon-sagemaker-hyperpod-training-operator"),
-    ("AWS::EKS::PodIdentityAssociation", "amazon-sagemaker-hyperpod-training-operator"),
+    (f"{_IDENTITY} hp-training-operator-controller-manager", "amazon-sagemaker-hyperpod-training-operator"),
     ("cluster", "amazon-sagemaker-hyperpod-training-operator"),
     ("cluster", "amazon-sagemaker-hyperpod-taskgovernance"),
     ("amazon-sagemaker-hyperpod-taskgovernance", "AWS::SageMaker::ClusterSchedulerConfig"),
@@ -32,7 +33,8 @@ ORDER: Sequence[tuple[str, str]] = (
     ("cluster", "amazon-sagemaker-hyperpod-observability"),
     ("cluster", "amazon-sagemaker-hyperpod-inference"),
 )
-"""What must be there before what, by type or by an add-on's name: made so, and unmade the other way round."""
+"""What must be there before what, by type, by an add-on's name or by an identity's service account: made so,
+and unmade the other way round."""
 
 
 def control_plane(eks: AmazonEks, description: Mapping[str, Any]) -> Cluster | None:
@@ -113,4 +115,6 @@ def _kind(event: Event, resource: Resource | None) -> str:
             resource.properties.get("AddonName") if resource else event.PhysicalResourceId.rpartition("|")[2]
         )
         return str(name)
+    if event.ResourceType == _IDENTITY and resource is not None:
+        return f"{_IDENTITY} {resource.properties.get('ServiceAccount')}"
     return event.ResourceType

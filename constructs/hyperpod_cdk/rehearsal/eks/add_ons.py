@@ -13,6 +13,7 @@ from hyperpod_cdk.rehearsal.eks.errors import InUseError, InvalidParameterError,
 from hyperpod_cdk.rehearsal.eks.operators import lacks
 from hyperpod_cdk.rehearsal.eks.service import AmazonEks, page
 from hyperpod_cdk.rehearsal.eks.state import ACTIVE, Cluster, Spec
+from hyperpod_cdk.service.eks import KUBERNETES_VERSIONS
 
 _LOOK_SECONDS = 15.0
 _OVERWRITE = "OVERWRITE"
@@ -154,15 +155,18 @@ def delete_addon(eks: AmazonEks, request: Spec) -> Spec:
 
 
 def describe_addon_versions(_: AmazonEks, request: Spec) -> Spec:
-    """DescribeAddonVersions: one version of each add-on, for whichever Kubernetes is asked about."""
-    wanted, version = request.get("addonName"), request.get("kubernetesVersion", "1.33")
+    """DescribeAddonVersions: one version of each add-on, for every Kubernetes or the one asked about."""
+    wanted, asked = request.get("addonName"), request.get("kubernetesVersion")
+    versions = KUBERNETES_VERSIONS if asked is None else (asked,)
     found: list[dict[str, Any]] = [
         {
             "addonName": name,
             "addonVersions": [
                 {
                     "addonVersion": add_on.version,
-                    "compatibilities": [{"clusterVersion": version, "defaultVersion": True}],
+                    "compatibilities": [
+                        {"clusterVersion": version, "defaultVersion": True} for version in versions
+                    ],
                 }
             ],
         }

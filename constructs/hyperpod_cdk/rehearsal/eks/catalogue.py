@@ -77,7 +77,7 @@ class AddOn:
 
 
 _CERTIFICATES = "cert-manager.io"
-_KUEUE = "kueue.x-k8s.io"
+KUEUE = "kueue.x-k8s.io"
 # Versions are examples (October 2026): no list of a Region's was at hand, so any version is taken
 ADD_ONS: Mapping[str, AddOn] = {
     "vpc-cni": AddOn(version="v1.20.4-eksbuild.2", workload="aws-node", on_each_node=True),
@@ -129,13 +129,13 @@ ADD_ONS: Mapping[str, AddOn] = {
         workload="kueue-controller-manager",
         on_hyperpod=True,
         definitions=(
-            Definition(group=_KUEUE, kind="ClusterQueue", version="v1beta1", namespaced=False),
-            Definition(group=_KUEUE, kind="LocalQueue", version="v1beta1"),
-            Definition(group=_KUEUE, kind="ResourceFlavor", version="v1beta1", namespaced=False),
-            Definition(group=_KUEUE, kind="WorkloadPriorityClass", version="v1beta1", namespaced=False),
-            Definition(group=_KUEUE, kind="Workload", version="v1beta1"),
+            Definition(group=KUEUE, kind="ClusterQueue", version="v1beta1", namespaced=False),
+            Definition(group=KUEUE, kind="LocalQueue", version="v1beta1"),
+            Definition(group=KUEUE, kind="ResourceFlavor", version="v1beta1", namespaced=False),
+            Definition(group=KUEUE, kind="WorkloadPriorityClass", version="v1beta1", namespaced=False),
+            Definition(group=KUEUE, kind="Workload", version="v1beta1"),
         ),
-        clashes_with=(_KUEUE,),
+        clashes_with=(KUEUE,),
         takes_identity=False,
     ),
     # docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-setup.html

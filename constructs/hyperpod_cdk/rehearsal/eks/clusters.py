@@ -20,6 +20,7 @@ from hyperpod_cdk.service.eks import KUBERNETES_VERSIONS
 SERVICE_PRINCIPAL = "eks.amazonaws.com"
 VERSIONS = KUBERNETES_VERSIONS
 """Those in support in October 2026: docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html."""
+_IN_STANDARD_SUPPORT = 3
 _CLUSTER_ADMIN = "AmazonEKSClusterAdminPolicy"
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 
@@ -147,6 +148,21 @@ def describe_cluster(eks: AmazonEks, request: Spec) -> Spec:
 def list_clusters(eks: AmazonEks, request: Spec) -> Spec:
     """ListClusters."""
     return page(sorted(eks.clusters), request, "clusters")
+
+
+def describe_cluster_versions(_: AmazonEks, request: Spec) -> Spec:
+    """DescribeClusterVersions: the newest three in standard support, an example of what Regions have."""
+    standard = VERSIONS[-_IN_STANDARD_SUPPORT:]
+    found: list[Any] = [
+        {
+            "clusterVersion": version,
+            "clusterType": "eks",
+            "defaultVersion": version == VERSIONS[-1],
+            "versionStatus": "STANDARD_SUPPORT" if version in standard else "EXTENDED_SUPPORT",
+        }
+        for version in reversed(VERSIONS)
+    ]
+    return page(found, request, "clusterVersions")
 
 
 def delete_cluster(eks: AmazonEks, request: Spec) -> Spec:

@@ -20,7 +20,7 @@ from hyperpod_cdk.rehearsal.eks.operations import operations, read
 from hyperpod_cdk.rehearsal.eks.service import AmazonEks
 
 _ATTRIBUTE = "_amazon_eks"
-_COLLECTIONS = ("access-policies", "addons", "clusters", "tags")
+_COLLECTIONS = ("access-policies", "addons", "cluster-versions", "clusters", "tags")
 """What the paths of all operations begin with."""
 _creation = Lock()
 

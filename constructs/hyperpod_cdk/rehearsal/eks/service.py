@@ -176,6 +176,15 @@ class AmazonEks:
         ready = workloads.has_network(cluster)
         workloads.join(cluster.api, name, labels=labels, taints=taints, ready=ready)
 
+    def make_room(self, cluster: Cluster, namespace: str) -> None:
+        """Make a namespace with a queue of Kueue in it; one that is there stays.
+
+        Args:
+            cluster: where.
+            namespace: its name; the queue's begins with it.
+        """
+        workloads.make_queue(cluster.api, namespace)
+
     def leave(self, cluster: Cluster, name: str) -> None:
         """Let a node go; one that is gone is no error."""
         workloads.leave(cluster.api, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_cdk.rehearsal.eks.catalogue import ADD_ONS, HYPERPOD_LABEL, HYPERPOD_NODE, AddOn
+from hyperpod_cdk.rehearsal.eks.catalogue import ADD_ONS, HYPERPOD_LABEL, HYPERPOD_NODE, KUEUE, AddOn
 from hyperpod_cdk.rehearsal.eks.state import Cluster
 from hyperpod_cdk.rehearsal.kubernetes import KubernetesApi, StatusError
 from hyperpod_cdk.rehearsal.kubernetes.kinds import Kind
@@ -16,10 +16,26 @@ _KUBELET = "kubelet"
 
 def install(api: KubernetesApi, add_on: AddOn) -> None:
     """Put an add-on's objects into Kubernetes; those that are there stay."""
-    for document in _objects(add_on):
-        kind = _kind(api, document)
+    _put(api, _objects(add_on))
+
+
+def make_queue(api: KubernetesApi, namespace: str) -> None:
+    """Put a namespace with a queue into Kubernetes, where Kueue is; what is there stays."""
+    if not serves(api, KUEUE):
+        return
+    queue = {
+        "apiVersion": f"{KUEUE}/v1beta1",
+        "kind": "LocalQueue",
+        "metadata": {"name": f"{namespace}-localqueue", "namespace": namespace},
+        "spec": {"clusterQueue": f"{namespace}-clusterqueue"},
+    }
+    _put(api, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}, queue])
+
+
+def _put(api: KubernetesApi, documents: list[dict[str, Any]]) -> None:
+    for document in documents:
         try:
-            api.store.create(kind, document, manager=_MANAGER)
+            api.store.create(_kind(api, document), document, manager=_MANAGER)
         except StatusError as error:
             if error.reason != "AlreadyExists":
                 raise

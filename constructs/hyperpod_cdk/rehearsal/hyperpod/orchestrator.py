@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hyperpod_cdk.rehearsal.hyperpod.errors import AccessDeniedError, ValidationError
+from hyperpod_cdk.rehearsal.hyperpod.governance import QUOTA, UPDATABLE
 from hyperpod_cdk.rehearsal.hyperpod.permissions import allows
 from hyperpod_cdk.rehearsal.hyperpod.references import groups_of
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
@@ -160,7 +161,11 @@ def unready_for_governance(sim: Simulation, cluster: Cluster) -> str:
 
 
 def sync(sim: Simulation) -> None:
-    """Let the nodes in Kubernetes be what the clusters' nodes are: those that are up, as they are."""
+    """Let Kubernetes have the nodes of the clusters that are up, and a namespace for each team with a quota.
+
+    That the service makes the namespaces, with a queue in each:
+    …/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-cli.html. That they stay is assumed.
+    """
     for cluster in sim.clusters.values():
         plane = _plane(sim, cluster)
         if plane is None:
@@ -172,6 +177,8 @@ def sync(sim: Simulation) -> None:
         for name, node in wanted.items():
             labels, taints = _labels(cluster, node), _taints(cluster, node)
             sim.account.eks.join(plane, name, labels=labels, taints=taints)
+        for team in _teams(sim, cluster):
+            sim.account.eks.make_room(plane, f"hyperpod-ns-{team}")
 
 
 def guests(sim: Simulation, arn: str) -> list[Guest]:
@@ -188,6 +195,15 @@ def guests(sim: Simulation, arn: str) -> list[Guest]:
         Guest(name=one.name, arn=one.arn, tags={tag["Key"]: tag["Value"] for tag in one.tags})
         for one in list(sim.clusters.values())
         if control_plane_arn(one.settings) == arn
+    ]
+
+
+def _teams(sim: Simulation, cluster: Cluster) -> list[str]:
+    """Teams whose quota is made."""
+    return [
+        str(one.content["ComputeQuotaTarget"]["TeamName"])
+        for one in list(sim.governed.values())
+        if one.kind is QUOTA and one.cluster_arn == cluster.arn and one.status in UPDATABLE
     ]
 
 
