@@ -8,6 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks as eks_l1
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
@@ -182,7 +183,7 @@ class EksControlPlane(Construct):
             ),
         )
         # or Amazon EKS makes one that keeps everything for ever
-        _resource(cluster).node.add_dependency(self.log_group)
+        _resource(cluster).node.add_dependency(self.log_group, self._keep_from_log_groups(cluster.role))
         acknowledge_managed_policies(cluster.role, CONTROL_PLANE_POLICIES)
         acknowledge_kubectl(cluster)
         tagged = cdk.Acknowledgment(
@@ -190,6 +191,23 @@ class EksControlPlane(Construct):
         )
         cdk.Validations.of(cluster).acknowledge(tagged)
         return cluster
+
+    def _keep_from_log_groups(self, role: iam.IRole) -> iam.ManagedPolicy:
+        """Amazon EKS writes while it is deleted, too, and would make the log group anew once that has gone.
+
+        The next deployment then finds it there (terraform-aws-modules/terraform-aws-eks 920).
+        """
+        name = f"/aws/eks/{self.cluster_name}/cluster"
+        arn = cdk.Stack.of(self).format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=name,
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        statement = iam.PolicyStatement(
+            effect=iam.Effect.DENY, actions=["logs:CreateLogGroup"], resources=[arn, f"{arn}:*"]
+        )
+        return iam.ManagedPolicy(self, "NoLogGroups", statements=[statement], roles=[role])
 
     def _let_nodes_meet(self, network: IHyperPodNetwork) -> None:
         """Pods on system nodes and on HyperPod's reach one another: DNS and webhooks serve both."""

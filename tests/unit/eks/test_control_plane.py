@@ -54,6 +54,24 @@ def test_every_log_is_kept_in_a_group_that_ends(template: Template) -> None:
     assert group in before(resources(template), one(resources(template), "AWS::EKS::Cluster"))
 
 
+def test_its_log_group_is_not_made_anew_after_it_has_gone(template: Template) -> None:
+    """The next deployment would find it there (terraform-aws-modules/terraform-aws-eks 920)."""
+    all_of_them = resources(template)
+    cluster = one(all_of_them, "AWS::EKS::Cluster")
+    (policy,) = (
+        name
+        for name, resource in all_of_them.items()
+        if resource["Type"] == "AWS::IAM::ManagedPolicy"
+        and all_of_them[cluster]["Properties"]["RoleArn"]["Fn::GetAtt"][0]
+        in [role["Ref"] for role in resource["Properties"]["Roles"]]
+    )
+    (statement,) = all_of_them[policy]["Properties"]["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Action"]) == ("Deny", "logs:CreateLogGroup")
+    group = all_of_them[cluster]["Properties"]["Name"]
+    assert f":log-group:/aws/eks/{group}/cluster" in json.dumps(statement["Resource"])
+    assert policy in before(all_of_them, cluster)
+
+
 def test_public_access_only_from_named_ranges(chart: Path) -> None:
     stack = build(chart, public_access_cidrs=["192.0.2.0/24"])
     Template.from_stack(stack).has_resource_properties(
