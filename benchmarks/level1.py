@@ -32,6 +32,16 @@ stack = cdk.Stack(app, {name!r})
 ref, get_att, join = cdk.Fn.ref, cdk.Fn.get_att, cdk.Fn.join
 """
 _TAIL = "app.synth()\n"
+_PLAIN = {
+    "Ref": "ref({})",
+    "Fn::GetAtt": "get_att({}, {}).to_string()",
+    "Fn::Join": "join({}, {})",
+    "Fn::Sub": "cdk.Fn.sub({})",
+    "Fn::Split": "cdk.Fn.split({}, {})",
+    "Fn::Equals": "cdk.Fn.condition_equals({}, {})",
+    "Fn::If": "cdk.Fn.condition_if({}, {}, {}).to_string()",
+}
+"""Intrinsic functions as Python writes them."""
 _REMOVAL_POLICIES = {
     "Retain": "RETAIN",
     "RetainExceptOnCreate": "RETAIN_ON_UPDATE_OR_DELETE",
@@ -158,24 +168,10 @@ def _value(value: Any) -> str:
 
 
 def _intrinsic(name: str, argument: Any) -> str:
-    match name:
-        case "Ref":
-            return f"ref({argument!r})"
-        case "Fn::GetAtt":
-            return f"get_att({argument[0]!r}, {argument[1]!r}).to_string()"
-        case "Fn::Join":
-            return f"join({argument[0]!r}, {_value(argument[1])})"
-        case "Fn::Sub":
-            return f"cdk.Fn.sub({argument!r})"
-        case "Fn::Select":
-            return f"cdk.Fn.select({int(argument[0])}, {_value(argument[1])})"
-        case "Fn::Equals":
-            return f"cdk.Fn.condition_equals({_value(argument[0])}, {_value(argument[1])})"
-        case "Fn::If":
-            condition, yes, no = argument
-            return f"cdk.Fn.condition_if({condition!r}, {_value(yes)}, {_value(no)}).to_string()"
-        case "Fn::Split":
-            return f"cdk.Fn.split({argument[0]!r}, {_value(argument[1])})"
+    if name in _PLAIN:
+        return _PLAIN[name].format(*map(_value, argument if isinstance(argument, list) else [argument]))
+    if name == "Fn::Select":
+        return f"cdk.Fn.select({int(argument[0])}, {_value(argument[1])})"
     raise ValueError(f"the baseline cannot write {name} yet")
 
 
