@@ -39,6 +39,12 @@ _STRUCTURES: Mapping[type, str] = {
     s.SharedLustre: "FSxLustreConfig",
     s.TieredStorageConfig: "ClusterTieredStorageConfig",
     s.EksOrchestrator: "ClusterOrchestratorEksConfig",
+    s.TaskGovernance: "SchedulerConfig",
+    s.PriorityClass: "PriorityClass",
+    s.Team: "ComputeQuotaTarget",
+    s.ComputeQuotaResource: "ComputeQuotaResourceConfig",
+    s.AcceleratorPartition: "AcceleratorPartitionConfig",
+    s.ResourceSharingConfig: "ResourceSharingConfig",
 }
 # fields with another name than their member, or whose structure is not the class's
 _FIELDS: Mapping[tuple[type, str], tuple[str, str] | None] = {
@@ -52,6 +58,10 @@ _FIELDS: Mapping[tuple[type, str], tuple[str, str] | None] = {
     (s.UpdateDeploymentConfig, "auto_rollback_alarm_names"): ("sagemaker", "AutoRollbackAlarms"),
     (s.OverrideVpcConfig, "subnet_ids"): ("sagemaker", "Subnets"),
     (s.ExistingSubnet, "subnet_id"): ("sagemaker", "SubnetId"),
+    (s.Team, "description"): ("sagemaker", "EntityDescription"),
+    (s.Team, "compute_quota_resources"): ("sagemaker", "ComputeQuotaResourceConfigList"),
+    (s.Team, "preempt_team_tasks"): ("sagemaker", "PreemptTeamTasks"),
+    (s.Team, "tags"): None,
     (s.DataRepositoryAssociation, "data_repository_path"): ("fsx", "ArchivePath"),
     (s.DataRepositoryAssociation, "file_system_path"): ("fsx", "Namespace"),
     (s.DataRepositoryAssociation, "imported_file_chunk_size_mib"): ("fsx", "Megabytes"),
@@ -137,7 +147,7 @@ def _outside(value: Any, limits: Shape, path: str) -> Iterator[_Fault]:
         yield from _wrong_list(value, limits, path)
     elif limits.kind == "string" and isinstance(value, str):
         yield from _wrong_text(value, limits, path)
-    elif limits.kind == "integer" and isinstance(value, int):
+    elif limits.kind in ("integer", "float") and isinstance(value, int | float):
         yield from _outside_range(value, limits, path, "")
 
 
@@ -151,7 +161,7 @@ def _wrong_list(values: Sequence[Any], limits: Shape, path: str) -> Iterator[_Fa
         yield from _outside(item, item_limits, join(path, index))
 
 
-def _outside_range(number: int, limits: Shape, path: str, unit: str) -> Iterator[_Fault]:
+def _outside_range(number: float, limits: Shape, path: str, unit: str) -> Iterator[_Fault]:
     low, high = limits.minimum, limits.maximum
     if (low is None or number >= low) and (high is None or number <= high):
         return

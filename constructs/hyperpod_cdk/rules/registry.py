@@ -15,6 +15,7 @@ from hyperpod_cdk.rules import (
     deployment,
     downloads,
     eks_cluster,
+    eks_governance,
     eks_groups,
     eks_services,
     eks_volumes,
@@ -66,7 +67,7 @@ _SLURM: tuple[ModuleType, ...] = (
     *(slurm, slurm_settings, lifecycle, users, user_groups),
     *(accounting_database, accounting, node_numbers, node_software, downloads),
 )
-_EKS: tuple[ModuleType, ...] = (eks_cluster, eks_groups, eks_volumes, eks_services)
+_EKS: tuple[ModuleType, ...] = (eks_cluster, eks_groups, eks_governance, eks_volumes, eks_services)
 
 
 def _checks(modules: Iterable[ModuleType]) -> tuple[Check[HyperPodSpec], ...]:
