@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, Entry] = {
     "validate": Entry(module=f"{_HERE}.validate"),
     "preflight": Entry(module=f"{_HERE}.preflight"),
     "bundle": Entry(module=f"{_HERE}.bundle"),
+    "chart": Entry(module=f"{_HERE}.chart"),
     "check-node": Entry(module=f"{_HERE}.check_node"),
     "explain": Entry(module=f"{_HERE}.explain"),
     "rules": Entry(module=f"{_HERE}.rules"),
