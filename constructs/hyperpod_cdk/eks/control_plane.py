@@ -22,7 +22,7 @@ from hyperpod_cdk.eks.acknowledged import (
 )
 from hyperpod_cdk.eks.add_ons import CERTIFICATES, DNS, KUBE_PROXY, POD_IDENTITY, VPC_CNI, install
 from hyperpod_cdk.eks.identities import OidcProvider
-from hyperpod_cdk.eks.kubectl import encrypt_logs, kubectl_options
+from hyperpod_cdk.eks.kubectl import keep_logs, kubectl_options
 from hyperpod_cdk.eks.system_nodes import SystemNodes
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network import IHyperPodNetwork
@@ -111,7 +111,7 @@ class EksControlPlane(Construct):
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         self.cluster = self._cluster(orchestrator, network)
-        encrypt_logs(self.cluster, encryption_key)
+        keep_logs(self.cluster, encryption_key)
         self._let_nodes_meet(network)
         wants_certificates = certificates if certificates is not None else _needs_certificates(orchestrator)
         early = install(

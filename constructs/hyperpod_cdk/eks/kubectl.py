@@ -3,6 +3,7 @@
 import importlib
 from importlib.util import find_spec
 
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
@@ -35,8 +36,10 @@ def kubectl_options(
     )
 
 
-def encrypt_logs(cluster: Construct, key: kms.IKey | None) -> None:
-    """Put the logs of helm and kubectl under a key, where the CDK makes log groups for its functions.
+def keep_logs(cluster: Construct, key: kms.IKey | None) -> None:
+    """Treat the logs of helm and kubectl as our own, where the CDK makes log groups for its functions.
+
+    They go with the stack, and lie under a key if there is one.
 
     Args:
         cluster: the CDK's EKS cluster, whether or not it has a provider.
@@ -46,6 +49,7 @@ def encrypt_logs(cluster: Construct, key: kms.IKey | None) -> None:
     for group in provider.node.find_all() if provider else ():
         if not isinstance(group, logs.CfnLogGroup):
             continue
+        group.apply_removal_policy(RemovalPolicy.DESTROY)
         if key is not None:
             group.kms_key_id = key.key_arn
         else:

@@ -14,15 +14,15 @@ VOLUMES = {"models": Volume(bucket=BucketVolume(bucket_name="models"))}
 
 
 def log_keys(*, flags: dict[str, bool], with_key: bool, orchestrator: EksOrchestrator) -> list[object]:
-    """Keys of the log groups of the kubectl provider's functions."""
+    """Keys of the log groups of the kubectl provider's functions, all of which go with the stack."""
     stack = cdk.Stack(cdk.App(context=flags), "S")
     network = HyperPodNetwork(stack, "Network", availability_zone_ids=("usw2-az4", "usw2-az1"))
     key = kms.Key(stack, "Key") if with_key else None
     EksControlPlane(stack, "Eks", orchestrator=orchestrator, network=network, encryption_key=key)
-    groups = Template.from_stack(stack).find_resources("AWS::Logs::LogGroup")
-    return [
-        group["Properties"].get("KmsKeyId") for name, group in groups.items() if "KubectlProvider" in name
-    ]
+    every = Template.from_stack(stack).find_resources("AWS::Logs::LogGroup")
+    groups = [group for name, group in every.items() if "KubectlProvider" in name]
+    assert {group["DeletionPolicy"] for group in groups} <= {"Delete"}
+    return [group["Properties"].get("KmsKeyId") for group in groups]
 
 
 def test_they_are_under_the_key_where_there_is_one() -> None:
