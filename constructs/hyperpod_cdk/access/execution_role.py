@@ -250,6 +250,7 @@ class ExecutionRole(Construct):
             interfaces,
             _arn("ec2", "instance/*", account="*"),
         )
+        self._allow("AttachByService", permissions.ATTACH_BY_SERVICE, _arn("sagemaker", "cluster/*"))
         self._allow("IdentifyPods", permissions.POD_IDENTITY, cluster_arn)
         self._allow("LogInToEcr", permissions.ECR_LOGIN, "*")
         # add-ons' images lie in accounts of AWS

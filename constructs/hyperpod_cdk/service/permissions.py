@@ -39,6 +39,9 @@ SERVE_PODS = [
 """On the interface: pods get addresses of it."""
 ATTACH_INTERFACE = ["ec2:AttachNetworkInterface"]
 """On the interface and its instance; on Amazon EKS."""
+ATTACH_BY_SERVICE = ["sagemaker:AttachClusterNodeNetworkInterface"]
+"""On the cluster; what the network plugin calls instead since September 2026
+(https://github.com/aws/amazon-vpc-cni-k8s/pull/3874)."""
 POD_IDENTITY = ["eks-auth:AssumeRoleForPodIdentity"]
 """On the control plane: the identity agent gets pods' credentials with the node's role."""
 

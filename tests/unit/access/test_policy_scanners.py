@@ -101,6 +101,21 @@ EXPECTED = {
 """Findings and why they stand, by policy and finding."""
 
 
+_NEWER = {
+    "privilege": "AttachClusterNodeNetworkInterface",
+    "access_level": "Write",
+    "description": "of September 2026, which the reference does not have yet",
+    "resource_types": {
+        "cluster": {
+            "resource_type": "cluster",
+            "required": True,
+            "condition_keys": [],
+            "dependent_actions": [],
+        }
+    },
+}
+
+
 class Resolved:
     """A template with example values for what only a deployment knows."""
 
@@ -154,7 +169,7 @@ def _reference_of_today() -> None:
                 for kind in privilege["resource_types"].values()
             ],
         }
-        for privilege in reference["privileges"].values()
+        for privilege in (*reference["privileges"].values(), _NEWER)
     ]
     (service,) = [one for one in parliament.iam_definition if one["prefix"] == "sagemaker"]
     service.update(

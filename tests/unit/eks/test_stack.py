@@ -1,6 +1,7 @@
 """A cluster on Amazon EKS from one spec: the request, who may do what, and the order of it all."""
 
 import json
+import re
 from typing import Any
 
 import aws_cdk as cdk
@@ -212,8 +213,8 @@ def test_autoscaling_has_a_role_that_the_handler_may_pass(template: Template) ->
     assert theirs.cluster.request["ClusterRole"] == role
 
 
-def test_nodes_serve_pods_with_their_role(template: Template) -> None:
-    for sid in ("DescribeNodes", "ServePods", "AttachInterface", "IdentifyPods", "PullImages"):
+def test_33_nodes_serve_pods_with_their_role(template: Template) -> None:
+    for sid in ("AttachByService", "AttachInterface", "DescribeNodes", "IdentifyPods", "ServePods"):
         assert len(statements(template, sid)) == 3
     assert not statements(template, "DescribeFileSystems")
 
@@ -246,6 +247,23 @@ def test_136_the_whole_comes_up_and_goes_in_order(template: Template) -> None:
         one(made, "AWS::SageMaker::ClusterSchedulerConfig"),
     ):
         assert cluster in before(made, late)
+
+
+def test_138_long_names_stay_within_what_policies_name() -> None:
+    spec = HyperPodSpec(cluster=on_eks(), network=Network(availability_zone_ids=ZONES))
+    long = HyperPodStack(cdk.App(), "Long" * 32, spec=spec)
+    plane = long.eks and long.eks.own
+    assert plane
+    assert len(plane.cluster_name) <= 100
+    name = long.cluster.request["ClusterName"]
+    assert len(name) <= 63
+    found = Template.from_stack(long)
+    (read,) = statements(found, "ReadNodeLogs")
+    pattern = json.dumps(read["Resource"]).rpartition("/Clusters/")[2].partition("/")[0]
+    assert re.fullmatch(pattern.replace("?", "."), name)
+    (admit,) = statements(found, "AdmitNodes")
+    # by reference to the control plane, not by a name that is made up twice
+    assert "Fn::GetAtt" in json.dumps(admit["Resource"][0])
 
 
 def test_another_orchestrator_has_a_handler_of_its_own(made: HyperPodStack) -> None:
