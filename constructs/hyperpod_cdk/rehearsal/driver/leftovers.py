@@ -128,6 +128,13 @@ KINDS: Mapping[str, Kind] = {
     "log group": Kind(
         service="logs", operation="describe_log_groups", entries="logGroups", key="logGroupName"
     ),
+    "identity provider": Kind(
+        service="iam",
+        operation="list_open_id_connect_providers",
+        entries="OpenIDConnectProviderList",
+        key="Arn",
+    ),
+    "workspace of metrics": Kind(service="amp", operation="list_workspaces", entries="workspaces", key="arn"),
     "KMS key": Kind(service="kms", operation="list_keys", entries="Keys", key="KeyId", goes=_pending),
 }
 
