@@ -19,10 +19,11 @@ BUCKET = "sagemaker-scripts"
 DATA_BUCKET = "training-data"
 PREFIX = "cluster"
 SCRIPT = "on_init.sh"
+CHART_KEY = "charts/HyperPodHelmChart.zip"
 PLAN = "two-p5"
 PLAN_ARN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT_ID}:training-plan/{PLAN}"
 MANAGED_POLICY = "arn:aws:iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
-ROLE_ACTIONS = ("aps:*", "ec2:*", "fsx:*", "kms:*", "s3:*", "secretsmanager:*")
+ROLE_ACTIONS = ("aps:*", "ec2:*", "ecr:*", "eks-auth:*", "fsx:*", "kms:*", "s3:*", "secretsmanager:*")
 
 _TRUST = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
 
@@ -73,6 +74,11 @@ class Account:
         self.ids["subnet"] = self.add_subnet("10.0.0.0/24", zones["usw2-az4"])
         self.ids["small"] = self.add_subnet("10.0.1.0/28", zones["usw2-az4"])
         self.ids["elsewhere"] = self.add_subnet("10.0.2.0/24", zones["usw2-az1"])
+        self.ids["large"] = self.add_subnet("10.0.4.0/24", zones["usw2-az4"])
+        self.ids["tight"] = self.add_subnet("10.0.3.0/28", zones["usw2-az1"])
+        for _ in range(6):
+            # of its 11 addresses 5 are left
+            ec2.create_network_interface(SubnetId=self.tight)
         self.ids["other_vpc"] = self.add_vpc("10.9.0.0/16")
         self.ids["foreign"] = self.add_subnet("10.9.0.0/24", zones["usw2-az4"], vpc="other_vpc")
         gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
@@ -80,7 +86,7 @@ class Account:
         nat = ec2.create_nat_gateway(SubnetId=self.elsewhere, ConnectivityType="private")["NatGateway"]
         table = ec2.create_route_table(VpcId=self.vpc)["RouteTable"]["RouteTableId"]
         self.ids.update(gateway=gateway, nat=nat["NatGatewayId"], table=table)
-        for subnet in (self.subnet, self.small, self.elsewhere):
+        for subnet in (self.subnet, self.small, self.elsewhere, self.large, self.tight):
             ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
         self.route_to_nat()
         self.add_s3_endpoint()

@@ -8,8 +8,10 @@ from botocore.config import Config
 from botocore.session import Session
 
 from hyperpod_cdk.preflight import Aws
+from hyperpod_cdk.preflight import aws as module
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
+from tests.preflight import eks_account
 from tests.preflight.account import REGION, Account
 
 IMPATIENT = Config(
@@ -41,6 +43,8 @@ def built() -> Iterator[Account]:
         with EmbeddedAws(region=REGION, extensions=[hyperpod.install]) as aws:
             account = Account(aws=aws)
             account.build()
+            eks_account.build(account)
+            patch.setattr(module, "_ask", eks_account.with_grafana(module._ask))
             patch.setenv("AWS_ENDPOINT_URL", aws.endpoint)
             yield account
 

@@ -1,7 +1,6 @@
 """Each condition made false, one at a time: exactly its check says so."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +16,6 @@ from hyperpod_cdk.spec import (
     EbsVolume,
     ExistingFileSystem,
     ExistingSubnet,
-    HyperPodSpec,
     LifeCycleConfig,
     LifecycleMode,
     LustreFileSystem,
@@ -25,7 +23,7 @@ from hyperpod_cdk.spec import (
     Mount,
     OverrideVpcConfig,
 )
-from tests.preflight import specs
+from tests.preflight import eks_specs, specs
 from tests.preflight.account import BUCKET, PREFIX, REGION, SCRIPT, Account
 from tests.preflight.changes import (
     change_plan,
@@ -38,21 +36,8 @@ from tests.preflight.changes import (
     without_plan,
     without_way_to_s3,
 )
-
-Change = Callable[[Account], Any]
-Spec = Callable[[Account], HyperPodSpec]
-
-
-@dataclass(frozen=True)
-class Row:
-    """What is changed, and which check then finds how many faults."""
-
-    check: str
-    title: str
-    change: Change = lambda _: None
-    spec: Spec = specs.existing
-    more: Callable[[Account], dict[str, Any]] = field(default=lambda _: {})
-    findings: int = 1
+from tests.preflight.eks_rows import EKS
+from tests.preflight.row import Change, Row, Spec
 
 
 def quota(check: str, name: str, value: float, *, spec: Spec = specs.existing) -> Row:
@@ -386,7 +371,10 @@ IDENTITY = (
     Row("images", "for another architecture", lambda a: a.set_architecture("arm64")),
 )
 
-ROWS = (*REGION_ROWS, *QUOTAS, *PLANS, *NETWORK, *FILE_SYSTEMS, *SCRIPTS, *IDENTITY, *OTHERS, *DEPLOYED)
+ROWS = (
+    *(*REGION_ROWS, *QUOTAS, *PLANS, *NETWORK, *FILE_SYSTEMS, *SCRIPTS, *IDENTITY, *OTHERS, *DEPLOYED),
+    *EKS,
+)
 BY_THEMSELVES = {"region", "region-options"}
 """Checks with a test of their own below."""
 
@@ -397,7 +385,17 @@ def not_passed(report: Report) -> dict[str, Outcome]:
     }
 
 
-@pytest.mark.parametrize("spec", [specs.existing, lambda _: specs.new()], ids=["existing", "new"])
+WHOLE: dict[str, Spec] = {
+    "existing": specs.existing,
+    "new": lambda _: specs.new(),
+    "EKS that is there": eks_specs.there,
+    "EKS that is made": eks_specs.new,
+    "EKS with a chart in ECR": eks_specs.from_registry,
+    "EKS in a new network": eks_specs.in_new_network,
+}
+
+
+@pytest.mark.parametrize("spec", WHOLE.values(), ids=WHOLE)
 def test_an_account_with_everything_passes(account: Account, ask: Callable[[], Aws], spec: Spec) -> None:
     report = run(spec(account), ask())
     assert not_passed(report) == {}

@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk.preflight import CHECKS, Aws, Outcome, apis, policy, run
 from hyperpod_cdk.preflight import aws as module
 from hyperpod_cdk.preflight.calls import Api, Call
-from hyperpod_cdk.preflight.run import WHO_ASKS
-from tests.preflight import specs
+from hyperpod_cdk.preflight.look import WHO_ASKS
+from tests.preflight import eks_specs, specs
 from tests.preflight.account import Account
 from tests.preflight.changes import other_cluster, without_own_quota, without_plan_zone_id
 
@@ -20,18 +20,21 @@ RARE = "ml.c6a.large"
 SPECS: dict[str, Callable[[Account], Any]] = {
     "existing": specs.existing,
     "new": lambda _: specs.new(instance_type=RARE),
+    "eks-there": eks_specs.there,
+    "eks-new": eks_specs.new,
+    "eks-from-registry": eks_specs.from_registry,
 }
-_ASK = module._ask
 
 
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Actions of every call."""
     found: set[str] = set()
+    ask = module._ask
 
     def record(client: Any, call: Call) -> Any:
         found.add(call.api.action)
-        return _ASK(client, call)
+        return ask(client, call)
 
     monkeypatch.setattr(module, "_ask", record)
     return found
@@ -106,9 +109,11 @@ def test_it_is_a_policy_that_iam_takes() -> None:
 
 
 def _only(allowed: set[str]) -> Callable[[Any, Call], Any]:
+    answer = module._ask
+
     def ask(client: Any, call: Call) -> Any:
         if call.api.action in allowed:
-            return _ASK(client, call)
+            return answer(client, call)
         raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, call.api.operation)
 
     return ask

@@ -8,14 +8,10 @@ from aws_cdk import aws_eks as eks
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.eks.values import merged
+from hyperpod_cdk.service.eks_add_ons import CERTIFICATES, DNS, KUBE_PROXY, POD_IDENTITY, VPC_CNI
 from hyperpod_cdk.spec.add_on import AddOn
 
-VPC_CNI = "vpc-cni"
-KUBE_PROXY = "kube-proxy"
-POD_IDENTITY = "eks-pod-identity-agent"
-DNS = "coredns"
-CERTIFICATES = "cert-manager"
-
+__all__ = ["AFTER", "CERTIFICATES", "DNS", "KUBE_PROXY", "POD_IDENTITY", "VPC_CNI", "add_on", "install"]
 
 AFTER: Mapping[str, str] = {CERTIFICATES: DNS}
 """An add-on by the one that its pods need."""

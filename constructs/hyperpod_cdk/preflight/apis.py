@@ -59,6 +59,8 @@ DESCRIBE_ADDRESSES = _describe("Addresses", "Addresses")
 DESCRIBE_ZONES = _describe("AvailabilityZones", "AvailabilityZones")
 DESCRIBE_OFFERINGS = _describe("InstanceTypeOfferings", "InstanceTypeOfferings")
 DESCRIBE_IMAGES = _describe("Images", "Images")
+DESCRIBE_INSTANCES = _describe("Instances", "Reservations")
+DESCRIBE_INSTANCE_TYPES = _describe("InstanceTypes", "InstanceTypes")
 
 DESCRIBE_FILE_SYSTEMS = Api(
     client="fsx", operation="describe_file_systems", action="fsx:DescribeFileSystems", items="FileSystems"
@@ -81,4 +83,43 @@ DESCRIBE_SECRET = Api(
     client="secretsmanager", operation="describe_secret", action="secretsmanager:DescribeSecret"
 )
 DESCRIBE_WORKSPACE = Api(client="amp", operation="describe_workspace", action="aps:DescribeWorkspace")
+DESCRIBE_GRAFANA = Api(client="grafana", operation="describe_workspace", action="grafana:DescribeWorkspace")
+GET_USER = Api(client="iam", operation="get_user", action="iam:GetUser")
+DESCRIBE_LOG_GROUPS = Api(
+    client="logs", operation="describe_log_groups", action="logs:DescribeLogGroups", items="logGroups"
+)
+DESCRIBE_CHARTS = Api(
+    client="ecr", operation="describe_images", action="ecr:DescribeImages", items="imageDetails"
+)
+
+DESCRIBE_CONTROL_PLANE = Api(client="eks", operation="describe_cluster", action="eks:DescribeCluster")
+LIST_CONTROL_PLANES = Api(
+    client="eks", operation="list_clusters", action="eks:ListClusters", items="clusters"
+)
+DESCRIBE_KUBERNETES = Api(
+    client="eks",
+    operation="describe_cluster_versions",
+    action="eks:DescribeClusterVersions",
+    items="clusterVersions",
+)
+DESCRIBE_ADD_ON = Api(client="eks", operation="describe_addon", action="eks:DescribeAddon")
+DESCRIBE_ADD_ON_VERSIONS = Api(
+    client="eks",
+    operation="describe_addon_versions",
+    action="eks:DescribeAddonVersions",
+    items="addons",
+)
+LIST_COMPUTE_QUOTAS = Api(
+    client="sagemaker",
+    operation="list_compute_quotas",
+    action="sagemaker:ListComputeQuotas",
+    items="ComputeQuotaSummaries",
+)
+LIST_SCHEDULER_CONFIGS = Api(
+    client="sagemaker",
+    operation="list_cluster_scheduler_configs",
+    action="sagemaker:ListClusterSchedulerConfigs",
+    items="ClusterSchedulerConfigSummaries",
+)
+
 GET_PARAMETER = Api(client="ssm", operation="get_parameter", action="ssm:GetParameter")

@@ -8,7 +8,7 @@ from hyperpod_cdk.preflight.calls import Call
 from hyperpod_cdk.preflight.check import Check, Unchecked
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.preflight.places import Placement
-from hyperpod_cdk.preflight.wanted import live_instances
+from hyperpod_cdk.preflight.wanted import live_groups, live_instances
 from hyperpod_cdk.rules import Finding, Rule, Severity
 from hyperpod_cdk.rules.look import group_zone, groups, instance_types
 from hyperpod_cdk.rules.tokens import unresolved
@@ -113,11 +113,7 @@ def _counts(look: Look, rule: Rule, path: str, plan: dict[str, Any]) -> Iterator
 
 def _own(look: Look, arn: str) -> int:
     mine = [
-        {
-            "InstanceGroups": [
-                group for group in cluster["InstanceGroups"] if group.get("TrainingPlanArn") == arn
-            ]
-        }
+        {"InstanceGroups": [group for group in live_groups(cluster) if group.get("TrainingPlanArn") == arn]}
         for cluster in look.own_clusters()
     ]
     return live_instances(mine).total()

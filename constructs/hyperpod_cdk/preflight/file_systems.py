@@ -42,12 +42,14 @@ class Named:
 def named(spec: HyperPodSpec) -> list[Named]:
     """Every existing file system: in the storage section, or by its name at a mount."""
     found: list[tuple[str, str, str | None, str | None, frozenset[str]]] = []
+    # pods with a claim may run on any node
+    claimed = {volume.storage for _, volume in places.volumes(spec)}
     for (path, one), key in zip(file_systems(spec), spec.storage, strict=True):
         if one.existing is not None:
             mounted = frozenset(
                 group_path
                 for group_path, group in groups(spec)
-                if any(mount.storage == key for mount in group.mounts)
+                if key in claimed or any(mount.storage == key for mount in group.mounts)
             )
             file_system_id = one.existing.file_system_id or one.existing.dns_name.partition(".")[0]
             found.append(

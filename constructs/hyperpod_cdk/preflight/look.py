@@ -6,14 +6,16 @@ from typing import Any
 
 from hyperpod_cdk.preflight import apis, places
 from hyperpod_cdk.preflight.aws import Aws
-from hyperpod_cdk.preflight.calls import Call, RefusedError, UnansweredError
+from hyperpod_cdk.preflight.calls import Api, Call, RefusedError, UnansweredError
+from hyperpod_cdk.preflight.eks_plan import DEFAULT_STACK_NAME
 from hyperpod_cdk.service.quotas import Quota
 from hyperpod_cdk.spec import HyperPodSpec
 
-DEFAULT_STACK_NAME = "HyperPod"
-"""As in `hyperpod_cdk.app`."""
 CLUSTER_TYPES = frozenset({"Custom::HyperPodCluster", "AWS::SageMaker::Cluster"})
 """Resource types of a stack that are clusters; the physical id is its name, or its ARN."""
+
+WHO_ASKS = Api(client="sts", operation="get_caller_identity", action="sts:GetCallerIdentity")
+"""Needs no permission, and can not be denied."""
 
 Item = Mapping[str, Any]
 
@@ -39,6 +41,10 @@ class Look:
             if refusal.code in absent:
                 return None
             raise
+
+    def account(self) -> str:
+        """Id of the account that is asked."""
+        return str(self.aws.answer(WHO_ASKS())["Account"])
 
     # -- the stack and its clusters --------------------------------------------------------------------
 

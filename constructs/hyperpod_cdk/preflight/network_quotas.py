@@ -40,7 +40,7 @@ def _counted(
 def _interfaces(look: Look, rule: Rule) -> Iterator[Finding]:
     """Those of file systems and endpoints are few, and not counted."""
     own = wanted.interfaces(wanted.live_instances(look.own_clusters()))
-    new = wanted.interfaces(wanted.instances(look.spec)) + wanted.nat_gateways(look.spec)
+    new = wanted.most_interfaces(look.spec) + wanted.nat_gateways(look.spec)
     more = new - own - len(look.in_stack("AWS::EC2::NatGateway"))
     used = len(look.aws.answer(apis.DESCRIBE_NETWORK_INTERFACES()))
     quota = quotas.NETWORK_INTERFACES

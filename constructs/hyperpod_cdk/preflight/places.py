@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from hyperpod_cdk.rules.look import file_systems, groups, new_lustre
+from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup
+from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, Volume
 
 Named = tuple[str, str]
 """Path in the spec, and the id or ARN that stands there."""
@@ -93,6 +94,9 @@ def keys(spec: HyperPodSpec) -> list[Named]:
     for index, mount in enumerate(spec.lifecycle.bucket_mounts):
         if mount.kms_key_arn:
             found.append((f"lifecycle.bucket_mounts[{index}].kms_key_arn", mount.kms_key_arn))
+    for path, claim in volumes(spec):
+        if claim.bucket and claim.bucket.kms_key_arn:
+            found.append((f"{path}.bucket.kms_key_arn", claim.bucket.kms_key_arn))
     return _once(found)
 
 
@@ -125,7 +129,50 @@ def buckets(spec: HyperPodSpec) -> list[Named]:
         (f"lifecycle.bucket_mounts[{index}].bucket", mount.bucket)
         for index, mount in enumerate(spec.lifecycle.bucket_mounts)
     ]
+    found += [
+        (f"{path}.bucket.bucket_name", volume.bucket.bucket_name)
+        for path, volume in volumes(spec)
+        if volume.bucket
+    ]
+    return _once([*found, *_buckets_of_models(spec)])
+
+
+def _buckets_of_models(spec: HyperPodSpec) -> Iterator[Named]:
+    eks = spec.cluster.orchestrator.eks
+    if eks is None or eks.inference is None:
+        return
+    path = "cluster.orchestrator.eks.inference"
+    if eks.inference.tls_bucket_name:
+        yield f"{path}.tls_bucket_name", eks.inference.tls_bucket_name
+    for index, name in enumerate(eks.inference.model_buckets):
+        yield f"{path}.model_buckets[{index}]", name
+
+
+def volumes(spec: HyperPodSpec) -> Iterator[tuple[str, Volume]]:
+    """Path and content of every volume of pods."""
+    eks = spec.cluster.orchestrator.eks
+    for name, volume in eks.volumes.items() if eks else ():
+        yield join("cluster.orchestrator.eks.volumes", name), volume
+
+
+def prometheus_workspaces(spec: HyperPodSpec) -> list[Named]:
+    """Every existing workspace for metrics, once."""
+    monitoring, eks = spec.lifecycle.monitoring, spec.cluster.orchestrator.eks
+    found = [("lifecycle.monitoring.workspace_arn", monitoring.workspace_arn)] if monitoring else []
+    observability = eks.observability if eks else None
+    if observability and observability.prometheus_workspace_arn:
+        path = "cluster.orchestrator.eks.observability.prometheus_workspace_arn"
+        found.append((path, observability.prometheus_workspace_arn))
     return _once(found)
+
+
+def grafana_workspaces(spec: HyperPodSpec) -> list[Named]:
+    """The existing workspace for dashboards, if there is one."""
+    eks = spec.cluster.orchestrator.eks
+    grafana = eks.observability.grafana if eks and eks.observability else None
+    if grafana is None or not grafana.arn:
+        return []
+    return _once([("cluster.orchestrator.eks.observability.grafana.arn", grafana.arn)])
 
 
 def training_plans(spec: HyperPodSpec) -> list[Named]:

@@ -6,8 +6,14 @@ from hyperpod_cdk.preflight import (
     account,
     capacity,
     deployed,
+    eks_add_ons,
+    eks_existing,
+    eks_new,
+    eks_traffic,
     file_system_ports,
     file_systems,
+    governance,
+    helm_chart,
     instance_quotas,
     keys,
     network_quotas,
@@ -17,7 +23,9 @@ from hyperpod_cdk.preflight import (
     scripts,
     security_groups,
     subnets,
+    system_nodes,
     things,
+    workspaces,
 )
 from hyperpod_cdk.preflight.check import Check
 from hyperpod_cdk.rules import Rule
@@ -25,6 +33,7 @@ from hyperpod_cdk.rules import Rule
 _MODULES = (
     *(account, region_options, instance_quotas, network_quotas, subnets, routes, security_groups),
     *(capacity, file_systems, file_system_ports, scripts, roles, keys, things, deployed),
+    *(eks_existing, eks_traffic, eks_add_ons, eks_new, system_nodes, helm_chart, governance, workspaces),
 )
 
 CHECKS: tuple[Check, ...] = tuple(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hyperpod_cdk.preflight import places
+from hyperpod_cdk.preflight import eks_plan, places
 from hyperpod_cdk.preflight.scripts import scripts
 from hyperpod_cdk.rules.look import groups, node_type
 from hyperpod_cdk.rules.tokens import unresolved
@@ -41,7 +41,10 @@ def needs(spec: HyperPodSpec, role_arn: str, region: str) -> list[Need]:
         region: where.
     """
     role = _Role(spec=spec, arn=role_arn, region=region)
-    return [*_of_every_node(role), *_of_places(role), *_of_scripts(role), *_of_data(role), *_of_secrets(role)]
+    return [
+        *(*_of_every_node(role), *_of_places(role), *_of_pods(role)),
+        *(*_of_scripts(role), *_of_data(role), *_of_secrets(role)),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +100,27 @@ def _of_places(role: _Role) -> Iterator[Need]:
     ]
     if resources:
         yield Need(actions=permissions.CREATE_INTERFACE, resources=list(dict.fromkeys(resources)))
+
+
+def _of_pods(role: _Role) -> Iterator[Need]:
+    """On Amazon EKS pods get addresses, images and identities with the node's role."""
+    eks = role.spec.cluster.orchestrator.eks
+    if eks is None:
+        return
+    interface = role.resource("ec2", _INTERFACE)
+    yield Need(actions=permissions.DESCRIBE_NODES, resources=["*"])
+    yield Need(actions=[*permissions.SERVE_PODS, *permissions.ATTACH_INTERFACE], resources=[interface])
+    yield Need(actions=permissions.ECR_LOGIN, resources=["*"])
+    yield Need(actions=permissions.ECR_PULL, resources=[role.resource("ecr", "repository/any")])
+    if eks.cluster_arn is not None and not unresolved(eks.cluster_arn):
+        yield Need(actions=permissions.POD_IDENTITY, resources=[eks.cluster_arn])
+    else:
+        # the digits at its end are not known here
+        name = f"{eks_plan.new_name(role.spec)}00000000"
+        yield Need(actions=permissions.POD_IDENTITY, resources=[role.resource("eks", f"cluster/{name}")])
+    metrics = eks.observability.prometheus_workspace_arn if eks.observability else None
+    if metrics and any(group.environment_config for _, group in role.groups) and not unresolved(metrics):
+        yield Need(actions=permissions.WRITE_METRICS, resources=[metrics])
 
 
 def _of_scripts(role: _Role) -> Iterator[Need]:

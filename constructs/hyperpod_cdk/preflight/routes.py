@@ -8,7 +8,7 @@ from hyperpod_cdk.preflight.check import Check
 from hyperpod_cdk.preflight.look import Item, Look
 from hyperpod_cdk.preflight.subnets import has_subnets
 from hyperpod_cdk.rules import Finding, Rule, Severity
-from hyperpod_cdk.service.endpoints import NODE_SERVICES
+from hyperpod_cdk.service.endpoints import KUBERNETES_SERVICES, NODE_SERVICES
 from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.spec import HyperPodSpec
 
@@ -105,6 +105,20 @@ def _s3_internet(look: Look, rule: Rule) -> Iterator[Finding]:
             )
 
 
+def _needed_services(spec: HyperPodSpec) -> list[str]:
+    """Services that nodes call, with those of add-ons whose pods run on them."""
+    eks = spec.cluster.orchestrator.eks
+    if eks is None:
+        return list(NODE_SERVICES)
+    operators = {
+        "sagemaker.api": bool(eks.training_operator),
+        "aps-workspaces": bool(eks.observability),
+        "eks-auth": bool(eks.training_operator or eks.observability),
+    }
+    own = [name for name, wanted in operators.items() if wanted]
+    return [*NODE_SERVICES, *KUBERNETES_SERVICES, *own]
+
+
 def _services(look: Look, rule: Rule) -> Iterator[Finding]:
     for path, subnet_id, table in _tables(look):
         if _way_out(table):
@@ -114,7 +128,7 @@ def _services(look: Look, rule: Rule) -> Iterator[Finding]:
             for one in _endpoints(look, table["VpcId"])
             if one.get("VpcEndpointType") == "Interface" and one.get("PrivateDnsEnabled")
         }
-        missing = [name for name in NODE_SERVICES if name not in there]
+        missing = [name for name in _needed_services(look.spec) if name not in there]
         if missing:
             yield rule.finding(
                 path,
@@ -201,7 +215,8 @@ CHECKS = (
         rule=Rule(
             code="HP928",
             title="a closed subnet without the endpoints that nodes need",
-            why="nodes reach neither Session Manager nor CloudWatch: there is no way in, and no log",
+            why="nodes reach neither Session Manager nor CloudWatch: there is no way in, and no log; on "
+            "Amazon EKS they do not even join",
             fix="add the interface endpoints with private DNS, or a default route to a NAT gateway",
             source=_PREREQUISITES,
         ),

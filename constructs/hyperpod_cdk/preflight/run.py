@@ -8,16 +8,12 @@ from dataclasses import replace
 from threading import Thread
 
 from hyperpod_cdk.preflight.aws import Aws
-from hyperpod_cdk.preflight.calls import Api
 from hyperpod_cdk.preflight.check import Check, Result, result_of
-from hyperpod_cdk.preflight.look import Look
+from hyperpod_cdk.preflight.look import WHO_ASKS, Look
 from hyperpod_cdk.preflight.registry import CHECKS
 from hyperpod_cdk.preflight.report import Report
 from hyperpod_cdk.rules import Severity
 from hyperpod_cdk.spec import HyperPodSpec
-
-WHO_ASKS = Api(client="sts", operation="get_caller_identity", action="sts:GetCallerIdentity")
-"""Needs no permission, and can not be denied."""
 
 
 def run(

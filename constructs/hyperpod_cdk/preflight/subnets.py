@@ -8,7 +8,7 @@ from hyperpod_cdk.preflight.calls import Call
 from hyperpod_cdk.preflight.check import Check
 from hyperpod_cdk.preflight.look import Item, Look
 from hyperpod_cdk.preflight.places import Placement
-from hyperpod_cdk.preflight.wanted import live_instances
+from hyperpod_cdk.preflight.wanted import live_groups, live_instances
 from hyperpod_cdk.rules import Finding, Rule, Severity
 from hyperpod_cdk.rules.look import new_lustre, new_openzfs, orchestration
 from hyperpod_cdk.rules.tokens import unresolved
@@ -70,7 +70,7 @@ def _need(look: Look, placement: Placement, own: Counter[str]) -> int:
 def _own_nodes(look: Look) -> Counter[str]:
     found: Counter[str] = Counter()
     for cluster in look.own_clusters():
-        for group in cluster.get("InstanceGroups", ()):
+        for group in live_groups(cluster):
             found[group["InstanceGroupName"]] += live_instances([{"InstanceGroups": [group]}]).total()
     return found
 

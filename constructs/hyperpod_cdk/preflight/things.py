@@ -1,4 +1,4 @@
-"""HP944, HP964-HP967: buckets, secrets, images and workspaces that a spec names."""
+"""HP944, HP964, HP965, HP967: buckets, secrets and images that a spec names."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,11 @@ from hyperpod_cdk.preflight.calls import Call, RefusedError, UnansweredError
 from hyperpod_cdk.preflight.check import Check, Unchecked
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.rules import Finding, Rule, Severity
-from hyperpod_cdk.rules.look import groups, lifecycle_mode
+from hyperpod_cdk.rules.look import groups, is_eks, lifecycle_mode
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import instance_types
 from hyperpod_cdk.service.sources import GUIDE
-from hyperpod_cdk.spec import HyperPodSpec, LifecycleMode
+from hyperpod_cdk.spec import InstanceGroup, LifecycleMode
 
 _API_CONFIGURATION_SINCE = "2026-01-01"
 """Images before it know no SlurmConfig (developer guide, sagemaker-hyperpod-slurm-api-config-migration.html,
@@ -59,17 +59,23 @@ def _images_there(look: Look, rule: Rule) -> Iterator[Finding]:
         if group.image_id is None or unresolved(group.image_id):
             continue
         image = known.get(group.image_id)
-        kind = instance_types.find(group.instance_types[0]) if group.instance_types else None
         if image is None or image["State"] != "available":
             state = f"is {image['State']}" if image else f"is no image in {look.aws.region}"
             yield rule.finding(f"{path}.image_id", state, given=group.image_id)
-        elif kind and kind.architecture and image.get("Architecture", kind.architecture) != kind.architecture:
+            continue
+        others = sorted(_architectures(group) - {image.get("Architecture")})
+        if image.get("Architecture") and others:
             yield rule.finding(
                 f"{path}.image_id",
                 f"is for {image['Architecture']}",
                 given=group.image_id,
-                allowed=kind.architecture,
+                allowed=", ".join(others),
             )
+
+
+def _architectures(group: InstanceGroup) -> set[str]:
+    known = (instance_types.find(name) for name in group.instance_types)
+    return {one.architecture for one in known if one and one.architecture}
 
 
 def _images_young(look: Look, rule: Rule) -> Iterator[Finding]:
@@ -80,28 +86,6 @@ def _images_young(look: Look, rule: Rule) -> Iterator[Finding]:
         made = known.get(group.image_id or "", {}).get("CreationDate", _API_CONFIGURATION_SINCE)
         if made < _API_CONFIGURATION_SINCE:
             yield rule.finding(f"{path}.image_id", f"was made on {made[:10]}", given=group.image_id)
-
-
-def _workspace_arn(spec: HyperPodSpec) -> str | None:
-    monitoring = spec.lifecycle.monitoring
-    return None if monitoring is None or unresolved(monitoring.workspace_arn) else monitoring.workspace_arn
-
-
-def _workspace_calls(look: Look) -> list[Call]:
-    arn = _workspace_arn(look.spec)
-    return [apis.DESCRIBE_WORKSPACE(workspaceId=arn.rpartition("/")[2])] if arn else []
-
-
-def _workspace_there(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
-    path, arn = "lifecycle.monitoring.workspace_arn", _workspace_arn(look.spec) or ""
-    if f":{look.aws.region}:" not in arn:
-        yield Unchecked(path=path, reason="is in another Region, which is not asked")
-        return
-    answer = look.ask(_workspace_calls(look)[0], absent=["ResourceNotFoundException"])
-    if answer is None or answer["workspace"]["arn"] != arn:
-        yield rule.finding(path, f"is no workspace of this account in {look.aws.region}", given=arn)
-    elif answer["workspace"]["status"]["statusCode"] not in ("ACTIVE", "UPDATING"):
-        yield rule.finding(path, f"is {answer['workspace']['status']['statusCode']}", given=arn)
 
 
 CHECKS = (
@@ -161,21 +145,8 @@ CHECKS = (
         ),
         apis=(apis.DESCRIBE_IMAGES,),
         asks=lambda look: [_images_call(look)],
-        needed=lambda spec: bool(places.images(spec)),
+        # on Amazon EKS there is no such configuration
+        needed=lambda spec: bool(places.images(spec)) and not is_eks(spec),
         find=_images_young,
-    ),
-    Check(
-        name="prometheus-workspace",
-        rule=Rule(
-            code="HP966",
-            title="a workspace for metrics that is not there",
-            why="nodes write their metrics nowhere, and nobody is told",
-            fix="correct workspace_arn; `aws amp list-workspaces` shows them, where a Region has the service",
-            source="https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html",
-        ),
-        apis=(apis.DESCRIBE_WORKSPACE,),
-        asks=_workspace_calls,
-        needed=lambda spec: _workspace_arn(spec) is not None,
-        find=_workspace_there,
     ),
 )

@@ -1,10 +1,11 @@
 """How many of something a spec takes, and how many clusters have."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
+from hyperpod_cdk.rules.look import groups
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.addresses import addresses_per_node
 from hyperpod_cdk.spec import CapacityType, HyperPodSpec, InstanceGroup, NatGateways
@@ -36,6 +37,33 @@ def instances(spec: HyperPodSpec, bought: Iterable[Bought] = ANY) -> Counter[str
     return found
 
 
+def types(spec: HyperPodSpec, bought: Iterable[Bought] = ANY) -> list[str]:
+    """Every instance type that nodes may be of, once, without groups of no nodes.
+
+    Args:
+        bought: in which ways. Default: any.
+    """
+    found = (
+        name
+        for group in spec.cluster.instance_groups
+        if bought_by(group) in bought and (unresolved(group.instance_count) or group.instance_count)
+        for name in group.instance_types
+    )
+    return list(dict.fromkeys(found))
+
+
+def flexible(spec: HyperPodSpec, bought: Iterable[Bought] = ANY) -> Iterator[tuple[str, InstanceGroup]]:
+    """Path and content of the groups of several types whose count is known.
+
+    Args:
+        bought: in which ways. Default: any.
+    """
+    for path, group in groups(spec):
+        known = group.instance_type is None and not unresolved(group.instance_count)
+        if known and bought_by(group) in bought:
+            yield path, group
+
+
 def nodes(spec: HyperPodSpec, bought: Iterable[Bought] = ANY) -> int:
     """Nodes of whatever type.
 
@@ -56,6 +84,12 @@ def bought_by(group: InstanceGroup) -> Bought:
     return Bought.SPOT if group.capacity_requirements == CapacityType.SPOT else Bought.ON_DEMAND
 
 
+def live_groups(cluster: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Groups of a cluster as DescribeCluster shows them, restricted ones too."""
+    yield from cluster.get("InstanceGroups", ())
+    yield from cluster.get("RestrictedInstanceGroups", ())
+
+
 def live_instances(clusters: Iterable[Mapping[str, Any]], bought: Iterable[Bought] = ANY) -> Counter[str]:
     """Nodes by instance type of clusters as DescribeCluster shows them: those there, or on their way.
 
@@ -65,7 +99,7 @@ def live_instances(clusters: Iterable[Mapping[str, Any]], bought: Iterable[Bough
     """
     found: Counter[str] = Counter()
     for cluster in clusters:
-        for group in (*cluster.get("InstanceGroups", ()), *cluster.get("RestrictedInstanceGroups", ())):
+        for group in live_groups(cluster):
             if _live_bought(group) not in bought:
                 continue
             details = group.get("InstanceTypeDetails")
@@ -77,14 +111,35 @@ def live_instances(clusters: Iterable[Mapping[str, Any]], bought: Iterable[Bough
     return found
 
 
+def restricted_gib(cluster: Mapping[str, Any]) -> int:
+    """GiB of file systems of the restricted groups of a cluster as DescribeCluster shows it."""
+    shared = cluster.get("RestrictedInstanceGroupsConfig", {}).get("SharedEnvironmentConfig", {})
+    lustre = [shared.get("DesiredFSxLustreConfig") or shared.get("CurrentFSxLustreConfig")]
+    lustre += [
+        group.get("EnvironmentConfig", {}).get("FSxLustreConfig")
+        for group in cluster.get("RestrictedInstanceGroups", ())
+    ]
+    return sum(one.get("SizeInGiB", 0) for one in lustre if one)
+
+
 def _live_bought(group: Mapping[str, Any]) -> Bought:
     if group.get("TrainingPlanArn"):
         return Bought.PLAN
     return Bought.SPOT if "Spot" in group.get("CapacityRequirements", {}) else Bought.ON_DEMAND
 
 
+def most_interfaces(spec: HyperPodSpec) -> int:
+    """Network interfaces of all nodes; of several types a group's nodes may all be of the largest."""
+    several = (
+        group.instance_count * max((interfaces({name: 1}) for name in group.instance_types), default=0)
+        for _, group in flexible(spec)
+    )
+    return interfaces(instances(spec)) + sum(several)
+
+
 def interfaces(counts: Mapping[str, int]) -> int:
-    """Network interfaces of so many nodes: one a network card."""
+    """Network interfaces of so many nodes: one a network card, on Amazon EKS too, where the first card's
+    holds the addresses of all pods."""
     return sum(addresses_per_node(instance_type) * count for instance_type, count in counts.items())
 
 

@@ -27,3 +27,17 @@ ACCESS_POLICIES = (
     "AmazonSagemakerHyperpodUserClusterPolicy",
 )
 """Not all there are: a name that is missing here may be right."""
+
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html (2026-10)
+AUTHENTICATION_MODES = ("API", "API_AND_CONFIG_MAP")
+
+# https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html (2026-10): zones without control planes,
+# and how many addresses each subnet must have free for one
+ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
+CONTROL_PLANE_ADDRESSES = 6
+
+# https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html (2026-10)
+API_PORT = ("tcp", 443, 443)
+"""Open from nodes to the control plane."""
+KUBELET_PORT = ("tcp", 10250, 10250)
+"""Open from the control plane to nodes."""

@@ -4,6 +4,14 @@ from collections.abc import Mapping
 
 from hyperpod_cdk.service.sources import GUIDE
 
+VPC_CNI = "vpc-cni"
+KUBE_PROXY = "kube-proxy"
+POD_IDENTITY = "eks-pod-identity-agent"
+DNS = "coredns"
+CERTIFICATES = "cert-manager"
+
+TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
 OBSERVABILITY = "amazon-sagemaker-hyperpod-observability"
 INFERENCE = "amazon-sagemaker-hyperpod-inference"
 FSX_LUSTRE = "aws-fsx-csi-driver"

@@ -16,7 +16,17 @@ NODE_SERVICES: Mapping[str, str] = {
     "logs": "lifecycle and health-monitoring logs",
     "monitoring": "metrics of the cluster",
 }
-"""Services that every Slurm node calls, and why.
+"""Services that every node calls, and why.
 
 S3 is reached through a gateway endpoint; file systems lie in the VPC and need none to be mounted.
 """
+
+# https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html (2026-10)
+KUBERNETES_SERVICES: Mapping[str, str] = {
+    "ec2": "the network plugin gives pods addresses",
+    "ecr.api": "images are found",
+    "ecr.dkr": "images are pulled",
+    "eks": "nodes and kubectl find the control plane",
+    "sts": "pods and kubectl get credentials",
+}
+"""Services that nodes of every cluster on Amazon EKS call beside, and why."""

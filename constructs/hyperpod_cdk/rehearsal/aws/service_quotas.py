@@ -31,6 +31,12 @@ _CLUSTERS = {
     quotas.SPOT_INSTANCES_OF_ALL_CLUSTERS: 1000,
     quotas.VOLUME_SIZE: 16384,
 }
+_OTHERS = {
+    quotas.RESTRICTED_FILE_SYSTEMS: 100,
+    quotas.CONTROL_PLANES: 100,
+    **{quotas.on_demand_vcpus(name): 100 for name in ("m6i.large", "g5.xlarge", "p4d.24xlarge")},
+}
+"""https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html; the others are examples."""
 _OF_A_TYPE = 100
 """As in an account that has asked for more: a fresh one has 0 of most types, and 20 nodes a cluster."""
 _PAGE = 100
@@ -46,7 +52,7 @@ class ServiceQuotas:
     def __init__(self) -> None:
         kinds = (quotas.cluster_usage, quotas.cluster_spot_usage)
         of_types = {kind(name): _OF_A_TYPE for name in catalogue() for kind in kinds}
-        every = {**_NETWORK, **_CLUSTERS, **of_types}
+        every = {**_NETWORK, **_CLUSTERS, **_OTHERS, **of_types}
         self.codes = {_code(quota): quota for quota in every}
         self.defaults: dict[str, float] = {quota.name: value for quota, value in every.items()}
         self.applied: dict[str, float] = dict(self.defaults)
