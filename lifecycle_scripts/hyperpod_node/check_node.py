@@ -30,8 +30,10 @@ from hyperpod_node.step import Step, StepResult, not_for
 
 GOOD, UNFIT, UNKNOWN, DOUBTFUL = 0, 1, 2, 3
 LIMIT_SECONDS = 300.0
-# what a step of the same run has just looked at and would have told, or what the run's end decides
+# what a step of the same run has just looked at and would have told, or what the run's end decides; and what
+# else has, where accounting and munge are the scripts' own to set up
 JUST_DONE = ("last-set-up", "packages", "accounts")
+JUST_DONE_BY_MODE = {"custom": ("accounting", "munge"), "legacy": ("accounting", "munge")}
 MODE_HOOKS = ("on_create", "on_init_complete")
 
 
@@ -84,7 +86,7 @@ def at_the_end(context: Context) -> str:
     """
     quiet = Log(context.root, io.StringIO(), to_file=False)
     looking = replace(context, log=quiet, commands=replace(context.commands, log=quiet))
-    results = check(looking, leave_out=JUST_DONE)
+    results = check(looking, leave_out=(*JUST_DONE, *JUST_DONE_BY_MODE.get(context.node.mode, ())))
     found = [one for one in results if one.outcome in ("failed", "warning")]
     if found:
         raise NodeError(

@@ -6,7 +6,6 @@ import re
 import stat
 
 from hyperpod_node import slurm
-from hyperpod_node.accounting.reconcile import look
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps.slurm_files import AUTO_RESUME
@@ -95,6 +94,8 @@ def accounts(context: Context) -> str:
     """Whether accounts, shares and limits are as declared."""
     if not context.config.accounting.anything:
         raise StepSkippedError("no accounts and no QOS declared")
+    from hyperpod_node.accounting.reconcile import look  # noqa: PLC0415 (a tenth of all imports)
+
     cluster = slurm.settings(context.root).get("clustername", "").lower()
     found = look(context.commands, context.config.accounting, cluster)
     if found.changed:

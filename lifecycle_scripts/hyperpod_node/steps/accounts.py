@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hyperpod_node import slurm
 from hyperpod_node.accounting.declared import Account, Association, Declared, Qos
-from hyperpod_node.accounting.reconcile import reconcile
-from hyperpod_node.accounting.records import Records, read_records
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
+
+if TYPE_CHECKING:
+    from hyperpod_node.accounting.records import Records
 
 DATABASE_LIMIT_SECONDS = 300
 TRES_LIMIT_SECONDS = 120
@@ -24,6 +27,8 @@ def nothing_declared(context: Context) -> str:
 
 def reconcile_accounts(context: Context) -> str:
     """Show how the database differs from what is declared, and put it right."""
+    from hyperpod_node.accounting.reconcile import reconcile  # noqa: PLC0415 (a tenth of all imports)
+
     cluster = slurm.settings(context.root).get("clustername", "").lower()
     if not cluster:
         raise NodeError(f"{slurm.CONF} has no ClusterName", advice=ADVICE)
@@ -86,6 +91,8 @@ def nothing_to_purge(context: Context) -> str:
 
 
 def _registered(context: Context, cluster: str) -> Records:
+    from hyperpod_node.accounting.records import read_records  # noqa: PLC0415
+
     try:
         records = read_records(context.commands, cluster)
     except NodeError as error:

@@ -50,9 +50,9 @@ def until(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
 
 
 def shown(sandbox: Sandbox, name: str) -> str:
-    """A setting that slurmctld runs with."""
+    """A setting that slurmctld runs with; empty when it shows none of the name."""
     lines = sandbox.controller.run("scontrol", "show", "config").lines
-    return next(line.partition("=")[2].strip() for line in lines if line.split()[:1] == [name])
+    return next((line.partition("=")[2].strip() for line in lines if line.split()[:1] == [name]), "")
 
 
 def test_slurmctld_runs_with_our_settings(cluster: Sandbox) -> None:
@@ -95,7 +95,7 @@ def test_32_a_slurm_conf_without_our_part_gets_it_back(cluster: Sandbox) -> None
 
 def test_growth_disturbs_no_job_and_the_topology_has_the_new_node(cluster: Sandbox) -> None:
     process = cluster.controller.run("pidof slurmctld").output
-    wrap = ["--parsable", "-N2", "--wrap", "srun sleep 15"]
+    wrap = ["--parsable", "-N2", "--wrap", "srun bash -c 'until [ -e ~/grown ]; do sleep 0.2; done'"]
     number = cluster.login.run("sbatch", *wrap, user="alice").lines[-1]
     state = ["squeue", "-h", "-j", number, "-o", "%T %r"]
     assert until(lambda: cluster.login.run(*state).output.startswith("RUNNING"))
@@ -105,6 +105,7 @@ def test_growth_disturbs_no_job_and_the_topology_has_the_new_node(cluster: Sandb
     assert until(lambda: new in cluster.controller.run("scontrol", "show", "topology").output)
     assert cluster.login.run(*state).output.startswith("RUNNING")
     assert cluster.controller.run("pidof slurmctld").output == process
+    cluster.login.run("touch", "grown", user="alice")
     assert until(lambda: not cluster.login.run("squeue", "-h").output.strip())
     done = cluster.controller.run("sacct", "-X", "-n", "-P", "-j", number, "-o", "state,restarts")
     assert done.lines == ["COMPLETED|0"]
