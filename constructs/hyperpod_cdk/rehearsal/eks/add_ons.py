@@ -90,7 +90,7 @@ def _await_pods(eks: AmazonEks, cluster: Cluster, about: Spec, add_on: AddOn, *,
                 "InsufficientNumberOfReplicas",
                 "The add-on is unhealthy because it doesn't have the desired number of replicas.",
             )
-        eks.timeline.retry_later(_LOOK_SECONDS, lambda: _await_pods(eks, cluster, about, add_on, until=until))
+        eks.timeline.after(_LOOK_SECONDS, lambda: _await_pods(eks, cluster, about, add_on, until=until))
         return
     reason = lacks(eks, cluster, add_on)
     if reason:
