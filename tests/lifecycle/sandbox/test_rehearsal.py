@@ -11,7 +11,9 @@ CONFIG = ROOT / "clusters" / "slurm-minimal.yaml"
 
 
 def rehearsed(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """A rehearsal on real nodes; its logs go to a folder of its own, as others may run one in the checkout."""
+    """A rehearsal on real nodes; its logs have a folder of their own, as others may run one beside it."""
+    # the CDK CLI is looked for where it is run
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
     command = [sys.executable, "-m", "hyperpod_cdk.rehearsal", str(CONFIG), "--real-nodes", *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
 
