@@ -95,8 +95,8 @@ def two_zones(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         title="a control plane without what HyperPod needs in it",
         why="the service makes no cluster before its health monitoring, job restart and device plugins are "
         "there",
-        fix="get aws/sagemaker-hyperpod-cli, run helm dependency update in helm_chart/HyperPodHelmChart, and "
-        "name that folder in helm_chart.path",
+        fix="get the chart of aws/sagemaker-hyperpod-cli with `hyperpod-cdk chart`, and name its folder in "
+        "helm_chart.path",
         source=f"{GUIDE}sagemaker-hyperpod-eks-install-packages-using-helm-chart.html",
     )
 )

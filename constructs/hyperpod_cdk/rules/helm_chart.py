@@ -67,7 +67,7 @@ def parts(chart: HelmChart, rule: Rule) -> Iterator[Finding]:
         code="HP512",
         title="a chart that is not whole",
         why="the function that installs it fetches nothing, and helm stops at a dependency that is missing",
-        fix="get the chart whole, with `helm dependency update` run in its folder",
+        fix="get it whole with `hyperpod-cdk chart`, or run `helm dependency update` in its folder",
         source=f"{_CHART}; helm dependency update --help",
     )
 )

@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk.cli import main
-from hyperpod_cdk.commands.starter.answers import QUESTIONS, answer
+from hyperpod_cdk.commands.starter.answers import answer
+from hyperpod_cdk.commands.starter.questions import QUESTIONS
 from hyperpod_cdk.commands.starter.tree import starter
 from hyperpod_cdk.config import read_text, schema
 from hyperpod_cdk.rules import check
+from hyperpod_cdk.service.eks import ZONES_WITHOUT_EKS
+from hyperpod_cdk.service.governance import POLICY_REGIONS
+from hyperpod_cdk.spec import AddOn, EksOrchestrator, TaskGovernance
 from tests.unit.cli.terminal import Terminal
+from tests.unit.eks.charts import write_chart
 
 VPC = {
     "vpc_id": "vpc-0a1b2c3d4e5f60001",
@@ -35,26 +40,62 @@ CHOICES: tuple[tuple[dict[str, str], ...], ...] = (
 )
 
 
+EKS = {"orchestrator": "eks"}
+TWO_SUBNETS = {**VPC, "second_subnet_id": "subnet-0a1b2c3d4e5f60002"}
+ADMIN = "arn:aws:iam::111122223333:role/platform-admin"
+EKS_CHOICES: tuple[tuple[dict[str, str], ...], ...] = (
+    (
+        {"region": "eu-north-1"},
+        {"region": "us-east-1", "zone": "use1-az6"},
+        {"region": "us-east-1", "second_zone": "use1-az4"},
+        {"region": "us-west-1"},
+        {"region": "ca-central-1"},
+    ),
+    CHOICES[1],
+    ({"training_operator": "yes"}, {"training_operator": "no"}),
+    ({"task_governance": "yes"}, {"task_governance": "no"}),
+    ({}, {"admin_role_arn": ADMIN}),
+    ({"internet": "yes"}, {"internet": "no"}, TWO_SUBNETS),
+)
+
+
 def combined(parts: tuple[dict[str, str], ...]) -> dict[str, str]:
     """One set of answers; with what an existing VPC and homes need together."""
     texts = {key: text for part in parts for key, text in part.items()}
     if "training_plan_arn" in texts:
         texts["training_plan_arn"] = PLAN.replace("us-west-2", texts.get("region", "us-west-2"))
-    if "vpc_id" in texts and texts["home"] == "yes":
+    if texts.get("region") not in POLICY_REGIONS:
+        texts.pop("task_governance", None)
+    if "vpc_id" in texts and texts.get("home") == "yes":
         texts["vpc_cidr"] = "10.20.0.0/16"
     return texts
 
 
 def test_every_combination_of_answers_breaks_no_rule() -> None:
     """Not even a warning, in any of 540."""
+    assert told_of(CHOICES, {}) == {}
+
+
+def test_every_combination_of_answers_on_eks_breaks_no_rule(tmp_path: Path) -> None:
+    """The same for 600, once the chart is there; before, nothing but the chart is missing."""
+    chart = write_chart(tmp_path / "chart")
+    assert told_of(EKS_CHOICES, {**EKS, "chart": str(chart)}) == {}
+    told = told_of(tuple(choices[:1] for choices in EKS_CHOICES), EKS)
+    assert [[one.split()[1:4] for one in found] for found in told.values()] == [
+        [["error", "HP512", "cluster.orchestrator.eks.helm_chart.path"]]
+    ]
+
+
+def told_of(choices: tuple[tuple[dict[str, str], ...], ...], always: dict[str, str]) -> dict[str, list[str]]:
+    """Findings by the answers that bring them."""
     wrong = {}
-    for parts in itertools.product(*CHOICES):
-        texts = combined(parts)
-        spec = read_text(starter(answer(texts), schema="s.json"), file="my-cluster.yaml").spec
-        findings = check(spec)
+    for parts in itertools.product(*choices):
+        texts = combined((always, *parts))
+        config = read_text(starter(answer(texts), schema="s.json"), file="my-cluster.yaml")
+        findings = config.placed(check(config.spec))
         if findings:
             wrong[json.dumps(texts)] = [str(one) for one in findings]
-    assert wrong == {}
+    return wrong
 
 
 def test_answers_arrive_in_the_spec() -> None:
@@ -82,6 +123,45 @@ def test_answers_arrive_in_the_spec() -> None:
     assert list(existing.security_group_ids) == [VPC["security_group_id"]]
 
 
+def test_answers_on_eks_arrive_in_the_spec() -> None:
+    texts = {
+        **EKS,
+        **TWO_SUBNETS,
+        "region": "us-east-1",
+        "chart": "charts/mine",
+        "training_operator": "no",
+        "task_governance": "yes",
+        "admin_role_arn": ADMIN,
+        "instance_type": "ml.p5.48xlarge",
+    }
+    spec = read_text(starter(answer(texts), schema="s.json"), file="/a/x.yaml").spec
+    eks = spec.cluster.orchestrator.eks
+    assert eks
+    assert eks.helm_chart
+    assert eks.helm_chart.path == "/a/charts/mine"
+    assert (eks.training_operator, eks.task_governance) == (None, TaskGovernance())
+    assert [entry.principal_arn for entry in eks.access] == [ADMIN]
+    assert spec.network.existing
+    assert [one.subnet_id for one in spec.network.existing.subnets] == [
+        TWO_SUBNETS["subnet_id"],
+        TWO_SUBNETS["second_subnet_id"],
+    ]
+    (group,) = spec.cluster.instance_groups
+    assert group.override_vpc_config
+    assert list(group.override_vpc_config.subnet_ids) == [TWO_SUBNETS["subnet_id"]]
+    plain = read_text(starter(answer(EKS), schema="s.json"), file="/a/x.yaml").spec.cluster.orchestrator.eks
+    assert plain
+    assert plain.training_operator == AddOn()
+    assert plain.task_governance is EksOrchestrator().task_governance
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "us-west-1", "ca-central-1", "us-west-2"])
+def test_zones_that_are_offered_take_control_planes(region: str) -> None:
+    answers = answer({**EKS, "region": region})
+    assert answers["zone"] != answers["second_zone"]
+    assert not {answers["zone"], answers["second_zone"]} & ZONES_WITHOUT_EKS
+
+
 @pytest.mark.parametrize(
     ("texts", "faults"),
     [
@@ -100,6 +180,25 @@ def test_answers_arrive_in_the_spec() -> None:
         ({"vpc_id": VPC["vpc_id"]}, ["--subnet-id: the id of a private", "--security-group-id: the id of a"]),
         ({"subnet_id": VPC["subnet_id"]}, ["--subnet-id: means nothing here; it is for --vpc-id"]),
         ({**VPC, "internet": "no"}, ["--internet: means nothing here; it is for a new VPC"]),
+        ({"orchestrator": "pbs"}, ["--orchestrator: 'pbs' is neither slurm nor eks"]),
+        ({**EKS, "login": "yes"}, ["--login: means nothing here; it is for clusters on Slurm"]),
+        ({**EKS, "lustre": "1200"}, ["--lustre: means nothing here; it is for clusters on Slurm"]),
+        ({"chart": "x"}, ["--chart: means nothing here; it is for --orchestrator eks"]),
+        ({"second_zone": "usw2-az1"}, ["--second-zone: means nothing here; it is for --orchestrator eks"]),
+        ({**EKS, "second_zone": "usw2-az2"}, ["--second-zone: 'usw2-az2' is the first already"]),
+        (
+            {**EKS, "zone": "usw2-az1", "second_zone": "use1-az2"},
+            ["--second-zone: 'use1-az2' is not in us-west"],
+        ),
+        ({**EKS, "region": "us-west-1", "zone": "usw1-az2"}, ["--zone: 'usw1-az2' takes no control plane"]),
+        (
+            {**EKS, "region": "ca-central-1", "task_governance": "yes"},
+            ["--task-governance: means nothing here"],
+        ),
+        ({**EKS, "admin_role_arn": "root"}, ["--admin-role-arn: 'root' is no ARN of a role"]),
+        ({**EKS, "chart": ""}, ["--chart: a folder has a name"]),
+        ({**EKS, **VPC}, ["--second-subnet-id: the id of a private subnet in the other zone is needed"]),
+        ({**TWO_SUBNETS}, ["--second-subnet-id: means nothing here; it is for --vpc-id and --orchestrator"]),
         ({"region": "moon", "lustre": "-1"}, ["--region: 'moon'", "--lustre: '-1'"]),
     ],
 )
@@ -156,6 +255,7 @@ def test_on_a_terminal_it_asks_again_and_again_until_an_answer_is_right(tmp_path
     for question, typed in (
         ("Name of the cluster [my-cluster]", "9"),
         ("'9' can not name a cluster", "talk"),
+        ("What runs the jobs, slurm or eks [slurm]", ""),
         ("Region [us-west-2]", "eu-north-1"),
         ("by its id: where your capacity is [eun1-az2]", ""),
         ("Instance type", "p5.48xlarge"),
@@ -176,6 +276,68 @@ def test_on_a_terminal_it_asks_again_and_again_until_an_answer_is_right(tmp_path
         "ml.c5.xlarge",
         "ml.p5.48xlarge",
     ]
+
+
+def test_on_a_terminal_it_asks_for_eks(tmp_path: Path) -> None:
+    terminal = Terminal("init", "platform", "--orchestrator", "EKS", folder=tmp_path)
+    for question, typed in (
+        ("Region [us-west-2]", "us-east-1"),
+        ("by its id: where your capacity is [use1-az2]", "use1-az4"),
+        ("Another zone, for the control plane [use1-az2]", "use1-az4"),
+        ("'use1-az4' is the first already", "use1-az1"),
+        ("Instance type", "p5.48xlarge"),
+        ("How many of them [2]", "4"),
+        ("training plan", ""),
+        ("Folder of HyperPod's chart, which `hyperpod-cdk chart` gets [HyperPodHelmChart]", ""),
+        ("The training operator, for jobs that recover by themselves [yes]", ""),
+        ("Task governance: queues and quotas of teams [no]", ""),
+        ("administers Kubernetes (Enter: none yet)", ADMIN),
+        ("Id of the VPC", ""),
+        ("NAT gateway [yes]", ""),
+    ):
+        terminal.until(question)
+        terminal.type(typed)
+    assert terminal.code() == 0
+    assert "hyperpod-cdk chart --output HyperPodHelmChart, then hyperpod-cdk validate" in terminal.screen
+    assert "HP512" not in terminal.screen, "the next step says it"
+    assert "Slurm" not in terminal.screen
+    assert "OpenZFS" not in terminal.screen
+    spec = read_text((tmp_path / "platform.yaml").read_text(encoding="utf-8"), file="platform.yaml").spec
+    assert spec.network.availability_zone_ids == ["use1-az4", "use1-az1"]
+
+
+def test_the_next_step_is_the_chart_until_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    assert main(["init", "-o", "sub/one.yaml", "--orchestrator", "eks"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "next: hyperpod-cdk chart --output sub/HyperPodHelmChart, then hyperpod-cdk validate sub/one.yaml"
+        in out
+    )
+    assert len(out.splitlines()) == 1
+    assert "#     hyperpod-cdk chart --output HyperPodHelmChart" in Path("sub/one.yaml").read_text(
+        encoding="utf-8"
+    )
+    assert main(["validate", "sub/one.yaml"]) == 1
+    assert "HP512" in capsys.readouterr().out
+    write_chart(tmp_path / "sub" / "HyperPodHelmChart")
+    assert main(["validate", "--strict", "sub/one.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["init", "-o", "sub/two.yaml", "--orchestrator", "eks"]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("next: hyperpod-cdk validate sub/two.yaml\n")
+
+
+def test_a_chart_that_is_there_and_torn_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_chart(tmp_path / "HyperPodHelmChart", without="storage")
+    assert main(["init", "-o", "one.yaml", "--orchestrator", "eks"]) == 0
+    assert "lacks storage under charts/" in capsys.readouterr().out
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -107,7 +107,8 @@ def _refuse_torn(chart: Path) -> None:
     findings = check_chart(HelmChart(path=str(chart)))
     if findings:
         # the path is one that is gone by the time anybody reads it
-        raise ChartError("\n".join(str(replace(one, given=None)) for one in findings))
+        fix = "get another release with --ref, or look into what --from names"
+        raise ChartError("\n".join(str(replace(one, given=None, fix=fix)) for one in findings))
 
 
 def _result(plan: Plan, got: _Got) -> dict[str, Any]:

@@ -2,11 +2,17 @@
 
 from typing import Any
 
-from hyperpod_cdk.commands.starter.answers import Answers, has_accelerators
+from hyperpod_cdk.commands.starter import eks
+from hyperpod_cdk.commands.starter.readers import Answers, has_accelerators, on_eks
 from hyperpod_cdk.config.writer import Noted, write
 
 LUSTRE, HOME = "shared", "home"
 """What the file systems are called."""
+
+_HEAD = (
+    "A HyperPod Slurm cluster. `hyperpod-cdk validate` checks it, `hyperpod-cdk explain CODE` says more\n"
+    "of a finding. What is left out has a default, which your editor shows."
+)
 
 
 def starter(answers: Answers, *, schema: str) -> str:
@@ -17,11 +23,7 @@ def starter(answers: Answers, *, schema: str) -> str:
         schema: path of the JSON Schema, for editors.
     """
     name = answers["name"]
-    head = (
-        f"yaml-language-server: $schema={schema}\n\n"
-        "A HyperPod Slurm cluster. `hyperpod-cdk validate` checks it, `hyperpod-cdk explain CODE` says more\n"
-        "of a finding. What is left out has a default, which your editor shows."
-    )
+    head = f"yaml-language-server: $schema={schema}\n\n{eks.HEAD if on_eks(answers) else _HEAD}"
     tree: dict[str, Any] = {"stack_name": name, "region": answers["region"], "network": _network(answers)}
     storage = _storage(answers)
     if storage:
@@ -31,7 +33,12 @@ def starter(answers: Answers, *, schema: str) -> str:
             above="File systems, by names of yours. They are kept when the stack is deleted, unless you add\n"
             "`removal_policy: destroy`.",
         )
-    tree["cluster"] = Noted(value={"cluster_name": name, "instance_groups": _groups(answers)}, apart=True)
+    cluster: dict[str, Any] = {"cluster_name": name}
+    if on_eks(answers):
+        cluster |= {"orchestrator": eks.orchestrator(answers), "instance_groups": [eks.group(answers)]}
+    else:
+        cluster["instance_groups"] = _groups(answers)
+    tree["cluster"] = Noted(value=cluster, apart=True)
     return write(tree, head=head)
 
 
@@ -44,13 +51,20 @@ def _network(answers: Answers) -> Noted:
         subnet = {"subnet_id": answers["subnet_id"], "availability_zone_id": zone}
         private = "Private: nodes reach S3 through an endpoint or NAT."
         existing["subnets"] = [Noted(value=subnet, above=private)]
+        if on_eks(answers):
+            other = {"subnet_id": answers["second_subnet_id"], "availability_zone_id": answers["second_zone"]}
+            existing["subnets"].append(
+                Noted(value=other, above="For the control plane, which wants two zones.")
+            )
         existing["security_group_ids"] = Noted(
             value=[answers["security_group_id"]],
             above="Allows all traffic from and to itself, which EFA needs.",
         )
         return Noted(value={"existing": existing}, apart=True)
     made: dict[str, Any] = {
-        "availability_zone_ids": Noted(
+        "availability_zone_ids": eks.zones(answers)
+        if on_eks(answers)
+        else Noted(
             value=[zone],
             above="Zones go by id, which means one place in all accounts; names such as us-west-2a do not.\n"
             "`aws ec2 describe-availability-zones` shows both. Nodes and file systems lie in the first.",
