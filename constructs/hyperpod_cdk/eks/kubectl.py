@@ -2,6 +2,7 @@
 
 import importlib
 from importlib.util import find_spec
+from typing import cast
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_eks_v2 as eks
@@ -39,22 +40,29 @@ def kubectl_options(
 def keep_logs(cluster: Construct, key: kms.IKey | None) -> None:
     """Treat the logs of helm and kubectl as our own, where the CDK makes log groups for its functions.
 
-    They go with the stack, and lie under a key if there is one.
+    They lie under a key if there is one, and go with the stack. The CDK names them by their functions, so
+    that they would go first, and the last helm and kubectl would make them anew.
 
     Args:
         cluster: the CDK's EKS cluster, whether or not it has a provider.
         key: that CloudWatch Logs may use already. None: CloudWatch Logs' own encryption.
     """
     provider = cluster.node.try_find_child("KubectlProvider")
-    for group in provider.node.find_all() if provider else ():
-        if not isinstance(group, logs.CfnLogGroup):
+    for function in provider.node.find_all() if provider else ():
+        group = function.node.try_find_child("LogGroup")
+        if not isinstance(function, lambda_.Function) or group is None:
             continue
-        group.apply_removal_policy(RemovalPolicy.DESTROY)
+        resource = cast(logs.CfnLogGroup, group.node.default_child)
+        resource.log_group_name = None
+        resource.apply_removal_policy(RemovalPolicy.DESTROY)
+        cast(
+            lambda_.CfnFunction, function.node.default_child
+        ).logging_config = lambda_.CfnFunction.LoggingConfigProperty(log_group=resource.ref)
         if key is not None:
-            group.kms_key_id = key.key_arn
+            resource.kms_key_id = key.key_arn
         else:
             acknowledge_everywhere(
-                group,
+                resource,
                 "CloudWatchLogGroupEncrypted",
                 "encrypted by CloudWatch Logs; a customer-managed key is one argument away",
             )

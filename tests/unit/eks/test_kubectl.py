@@ -8,31 +8,55 @@ from hyperpod_cdk.eks import EksControlPlane
 from hyperpod_cdk.network import HyperPodNetwork
 from hyperpod_cdk.spec.eks import EksOrchestrator
 from hyperpod_cdk.spec.eks_storage import BucketVolume, Volume
+from tests.unit.eks.order import Resources, before, resources
 
 FLAGS = {"@aws-cdk/aws-lambda:useCdkManagedLogGroup": True}
-VOLUMES = {"models": Volume(bucket=BucketVolume(bucket_name="models"))}
+ASKED = EksOrchestrator(volumes={"models": Volume(bucket=BucketVolume(bucket_name="models"))})
 
 
-def log_keys(*, flags: dict[str, bool], with_key: bool, orchestrator: EksOrchestrator) -> list[object]:
-    """Keys of the log groups of the kubectl provider's functions, all of which go with the stack."""
+def made(*, flags: dict[str, bool], with_key: bool, orchestrator: EksOrchestrator) -> Resources:
+    """The resources of a stack with a control plane."""
     stack = cdk.Stack(cdk.App(context=flags), "S")
     network = HyperPodNetwork(stack, "Network", availability_zone_ids=("usw2-az4", "usw2-az1"))
     key = kms.Key(stack, "Key") if with_key else None
     EksControlPlane(stack, "Eks", orchestrator=orchestrator, network=network, encryption_key=key)
-    every = Template.from_stack(stack).find_resources("AWS::Logs::LogGroup")
-    groups = [group for name, group in every.items() if "KubectlProvider" in name]
-    assert {group["DeletionPolicy"] for group in groups} <= {"Delete"}
-    return [group["Properties"].get("KmsKeyId") for group in groups]
+    return resources(Template.from_stack(stack))
+
+
+def of_kubectl(resources: Resources, kind: str) -> set[str]:
+    """Ids of a type in the kubectl provider."""
+    return {
+        name
+        for name, resource in resources.items()
+        if "KubectlProvider" in name and resource["Type"] == f"AWS::{kind}"
+    }
+
+
+def log_keys(*, flags: dict[str, bool], with_key: bool, orchestrator: EksOrchestrator) -> list[object]:
+    """Keys of the log groups."""
+    every = made(flags=flags, with_key=with_key, orchestrator=orchestrator)
+    return [every[name]["Properties"].get("KmsKeyId") for name in of_kubectl(every, "Logs::LogGroup")]
 
 
 def test_they_are_under_the_key_where_there_is_one() -> None:
-    asked = EksOrchestrator(volumes=VOLUMES)
-    keys = log_keys(flags=FLAGS, with_key=True, orchestrator=asked)
+    keys = log_keys(flags=FLAGS, with_key=True, orchestrator=ASKED)
     assert len(keys) == 2
     assert None not in keys
-    assert log_keys(flags=FLAGS, with_key=False, orchestrator=asked) == [None, None]
+    assert log_keys(flags=FLAGS, with_key=False, orchestrator=ASKED) == [None, None]
 
 
-def test_nothing_is_put_where_the_cdk_makes_no_log_groups_or_no_provider() -> None:
-    assert log_keys(flags={}, with_key=True, orchestrator=EksOrchestrator(volumes=VOLUMES)) == []
+def test_they_go_with_the_stack_and_after_the_functions_that_write_them() -> None:
+    """Gone before, they would be made anew by the last helm and kubectl, and stay."""
+    every = made(flags=FLAGS, with_key=False, orchestrator=ASKED)
+    groups, functions = of_kubectl(every, "Logs::LogGroup"), of_kubectl(every, "Lambda::Function")
+    written = {every[name]["Properties"]["LoggingConfig"]["LogGroup"]["Ref"] for name in functions}
+    assert written == groups
+    assert len(groups) == 2
+    for group in groups:
+        assert every[group]["DeletionPolicy"] == "Delete"
+        assert not before(every, group) & functions
+
+
+def test_nothing_is_done_where_the_cdk_makes_no_log_groups_or_no_provider() -> None:
+    assert log_keys(flags={}, with_key=True, orchestrator=ASKED) == []
     assert log_keys(flags=FLAGS, with_key=True, orchestrator=EksOrchestrator()) == []
