@@ -189,6 +189,18 @@ def test_what_a_failed_stack_left_is_taken_over(
     assert calls.names.count("CreateComputeQuota") == 0
 
 
+@pytest.mark.parametrize("busy", [False, True])
+def test_what_is_taken_over_keeps_nothing_that_is_not_asked_for(
+    made: Stack, request_: Request, service: HyperPodService, busy: bool
+) -> None:
+    (one,) = there(service)
+    more = {"Description": "old", "ComputeQuotaTarget": {"TeamName": "vision", "FairShareWeight": 9}}
+    service.call("UpdateComputeQuota", {"ComputeQuotaId": one.id, "TargetVersion": 1, **more})
+    service.clock.advance(0 if busy else 60)
+    assert made.framework.run(made.event("Create", properties(request_))).ok
+    assert (one.content["Description"], one.content["ComputeQuotaTarget"]["FairShareWeight"]) == ("", 0)
+
+
 def test_what_was_never_made_is_not_taken_over(
     made: Stack, request_: Request, service: HyperPodService
 ) -> None:

@@ -10,6 +10,7 @@ from hyperpod_cdk.rehearsal.hyperpod import (
     Durations,
     GovernanceFails,
     HyperPodService,
+    NotYetListed,
     Quotas,
     ServerError,
     Throttle,
@@ -241,6 +242,16 @@ def test_a_replacement_that_was_given_up_leaves_nothing(
     """CloudFormation cancels it and never hears of the new id."""
     new = properties(quota(cluster_arn, "audio"))
     index.on_event(made.event("Update", new, made.current, made.physical_id))
+    assert made.roll_back(new, made.physical_id).ok
+    assert [one.name for one in there(service)] == ["vision"]
+
+
+def test_a_replacement_that_is_not_listed_at_once_leaves_nothing(
+    made: Stack, cluster_arn: str, service: HyperPodService
+) -> None:
+    new = properties(quota(cluster_arn, "audio"))
+    index.on_event(made.event("Update", new, made.current, made.physical_id))
+    service.faults.add(NotYetListed())
     assert made.roll_back(new, made.physical_id).ok
     assert [one.name for one in there(service)] == ["vision"]
 

@@ -86,15 +86,14 @@ def _back(event: Event, desired: Desired, old: Desired, aws: Aws) -> dict[str, A
         result = _in_place(event, desired, old, aws)
     except (RefusedError, QuotaFailedError, *AWS_ERRORS) as error:
         result = unsure(desired, error, aws)
-    if leftover:
-        result["Handover"]["Leftover"] = leftover
+    result["Handover"]["Leftover"] = leftover
     return result
 
 
 def _leftover(event: Event, old: Desired, aws: Aws) -> str:
-    """The id of what the replacement made: a poll must not find a later quota of the same name."""
+    """The id of what the replacement made, or its name: a list may not show yet what is there."""
     try:
         live = patiently(aws, delete_if_ours, event=event, wanted=old.physical_id, aws=aws)
     except AWS_ERRORS:
         return old.physical_id
-    return live.id if live is not None else ""
+    return live.id if live is not None else old.physical_id

@@ -95,8 +95,7 @@ def _find(event: Event, aws: Aws) -> Live | None:
 
 
 def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
-    leftover = event.handover.get("Leftover")
-    if leftover and delete_if_ours(event, leftover, aws) is not None:
+    if _leaves(event, aws):
         return NOT_COMPLETE
     live = _find(event, aws)
     if live is None and _is_young(event, aws):
@@ -113,6 +112,16 @@ def _made_or_updated(event: Event, aws: Aws) -> dict[str, Any]:
     if outcome is Outcome.FAIL:
         raise QuotaFailedError(explain(live, f"{event.kind} of compute quota {live.name} failed"))
     return settle(event, live, aws) if outcome is Outcome.CHECK else NOT_COMPLETE
+
+
+def _leaves(event: Event, aws: Aws) -> bool:
+    """Whether what a failed replacement made may still be there; asks for its deletion."""
+    leftover, since = event.handover.get("Leftover"), event.handover["Since"]
+    if not leftover:
+        return False
+    unlisted = "/" in leftover
+    live = delete_if_ours(event, leftover, aws, made_until=since if unlisted else math.inf)
+    return live is not None or (unlisted and aws.now() - since < LISTED_SECONDS)
 
 
 def _is_young(event: Event, aws: Aws) -> bool:
