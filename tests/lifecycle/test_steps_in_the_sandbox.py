@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,7 @@ SCENARIOS: Mapping[str, Scenario] = {
 }
 
 
+@cache
 def assertions(file: str, test: str) -> list[str]:
     """The assertions of a function of a scenario's file, as they are written; empty when it has none."""
     text = (SANDBOX / f"test_{file}.py").read_text(encoding="utf-8")

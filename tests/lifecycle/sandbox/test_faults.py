@@ -13,8 +13,8 @@ from tests.lifecycle.sandbox.scenario import ALICE, BOB, KEY
 
 LATE_SECONDS = 4.0
 """Long enough to be noticed by steps that take a second."""
-SHORT_CLOCK = {"HYPERPOD_CDK_TIME_SCALE": "0.02"}
-"""Bounded waits end fifty times sooner: five minutes in six seconds."""
+SHORT_CLOCK = {"HYPERPOD_CDK_TIME_SCALE": "0.01"}
+"""Bounded waits end a hundred times sooner: five minutes in three seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_a_list_of_users_with_windows_line_ends(sandbox: Sandbox) -> None:
     assert joins(sandbox, host)
 
 
-@pytest.mark.parametrize("held_seconds", [8, pytest.param(60, marks=pytest.mark.long_nodes)])
+@pytest.mark.parametrize("held_seconds", [4, pytest.param(60, marks=pytest.mark.long_nodes)])
 def test_the_lock_of_dpkg_is_held(sandbox: Sandbox, held_seconds: int) -> None:
     host = sandbox.start("compute-6" if held_seconds < 60 else "compute-8")
     hold = "f = open('/var/lib/dpkg/lock', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)"
