@@ -110,6 +110,22 @@ def test_the_priority_of_instance_types_is_a_difference(aws: Aws) -> None:
     assert found.refusals == ()
 
 
+def test_a_flexible_group_takes_another_type_and_no_group_another_kind(aws: Aws) -> None:
+    fixed = of_group(InstanceType="ml.p5.48xlarge")
+
+    def flexible(*types: str) -> Request:
+        return regroup(
+            fixed, "compute", InstanceType=None, InstanceRequirements={"InstanceTypes": list(types)}
+        )
+
+    one, two = flexible("ml.p5.48xlarge"), flexible("ml.p5.48xlarge", "ml.p4d.24xlarge")
+    found = plan(aws, two, old=one, live=one)
+    assert found.refusals == ()
+    assert [step.operation for step in found.steps] == ["update_cluster"]
+    assert "for the life of an instance group" in "".join(plan(aws, one, old=fixed, live=fixed).refusals)
+    assert "for the life of an instance group" in "".join(plan(aws, fixed, old=one, live=one).refusals)
+
+
 def test_a_fixed_value_that_the_service_spells_otherwise_is_no_change(aws: Aws) -> None:
     """A key given by its id and shown by its ARN was not changed: what is fixed can not have been."""
     new = of_group(InstanceStorageConfigs=[{"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": KEY}}])
