@@ -22,7 +22,7 @@ from hyperpod_cdk.preflight.aws import Made
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
 from hyperpod_cdk.spec import HyperPodSpec
-from tests.preflight import specs
+from tests.preflight import eks_account, eks_specs, specs
 from tests.preflight.account import REGION, Account
 from tests.preflight.changes import other_cluster
 from tests.preflight.conftest import OneSetOfClients
@@ -86,7 +86,11 @@ def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
         stack.enter_context(patch.dict("os.environ", {"AWS_ENDPOINT_URL": aws.endpoint}))
         account = Account(aws=aws)
         account.build()
-        results = [_measured("an account without clusters", specs.existing(account), rounds)]
+        eks_account.build(account)
+        results = [
+            _measured("an account without clusters", specs.existing(account), rounds),
+            _measured("the same, with a control plane that is made", eks_specs.new(account), rounds),
+        ]
         other_cluster(account)
         return [*results, _measured("an account with a cluster", specs.existing(account), rounds)]
 

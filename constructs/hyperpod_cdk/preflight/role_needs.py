@@ -41,9 +41,23 @@ def needs(spec: HyperPodSpec, role_arn: str, region: str) -> list[Need]:
         region: where.
     """
     role = _Role(spec=spec, arn=role_arn, region=region)
+    return _together(
+        [
+            *(*_of_every_node(role), *_of_places(role), *_of_pods(role)),
+            *(*_of_scripts(role), *_of_data(role), *_of_secrets(role)),
+        ]
+    )
+
+
+def _together(found: Sequence[Need]) -> list[Need]:
+    """Needs on the same resources as one: each is a question to IAM."""
+    actions: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], list[str]] = {}
+    for need in found:
+        key = tuple(need.resources), tuple(sorted(need.context.items()))
+        actions.setdefault(key, []).extend(need.actions)
     return [
-        *(*_of_every_node(role), *_of_places(role), *_of_pods(role)),
-        *(*_of_scripts(role), *_of_data(role), *_of_secrets(role)),
+        Need(actions=list(dict.fromkeys(names)), resources=resources, context=dict(context))
+        for (resources, context), names in actions.items()
     ]
 
 

@@ -90,12 +90,15 @@ def _allowed(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
         for need in needs(look.spec, arn, look.aws.region):
             try:
                 # a role that is not there is told of by another check
-                for result in look.ask(_simulation(arn, need), absent=["NoSuchEntity"]) or ():
-                    denied += _denied(result)
-            except _UnsureError as reason:
-                yield Unchecked(path=path, reason=str(reason))
+                results = look.ask(_simulation(arn, need), absent=["NoSuchEntity"]) or ()
             except (UnansweredError, RefusedError) as reason:
                 yield Unchecked(path=path, reason=str(reason))
+                continue
+            for result in results:
+                try:
+                    denied += _denied(result)
+                except _UnsureError as reason:
+                    yield Unchecked(path=path, reason=str(reason))
         if denied:
             more = f" and {len(denied) - _SHOWN} more" if len(denied) > _SHOWN else ""
             yield rule.finding(

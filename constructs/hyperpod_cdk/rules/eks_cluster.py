@@ -19,6 +19,10 @@ _EKS = "cluster.orchestrator.eks"
 _PREREQUISITES = f"{GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
 _OWNERS = ("public_access_cidrs", "access", "system_nodes", "helm_chart", "add_ons")
 _ZONES = 2
+# RFC 1918 and 6598
+_PRIVATE = tuple(
+    map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
+)
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+")
 
 
@@ -129,8 +133,9 @@ def settings_of_owner(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 @checks(
     Rule(
         code="HP508",
-        title="an address range that is none, or everybody",
-        why="whoever is in it reaches the Kubernetes API from outside, and may try to get in",
+        title="an address range that is none, everybody, or nobody",
+        why="whoever is in it reaches the Kubernetes API from outside, and may try to get in; Amazon EKS "
+        "takes ranges of IPv4, and sees the addresses that requests have on the internet",
         fix="name the ranges of your offices and networks, or none for a private API",
         source="https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
     )
@@ -278,4 +283,8 @@ def _range_fault(text: str) -> str | None:
         found = ipaddress.ip_network(text)
     except ValueError:
         return "is no address range"
-    return "is everybody" if found.prefixlen == 0 else None
+    if found.prefixlen == 0:
+        return "is everybody"
+    if found.version != 4:
+        return "is of IPv6, and the cluster of IPv4"
+    return "is in no address of the internet" if any(map(found.subnet_of, _PRIVATE)) else None
