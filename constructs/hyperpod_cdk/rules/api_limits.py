@@ -145,6 +145,8 @@ def _outside(value: Any, limits: Shape, path: str) -> Iterator[_Fault]:
         return
     if limits.kind == "list" and isinstance(value, list | tuple):
         yield from _wrong_list(value, limits, path)
+    elif limits.kind == "map" and isinstance(value, Mapping):
+        yield from _wrong_mapping(value, limits, path)
     elif limits.kind == "string" and isinstance(value, str):
         yield from _wrong_text(value, limits, path)
     elif limits.kind in ("integer", "float") and isinstance(value, int | float):
@@ -159,6 +161,15 @@ def _wrong_list(values: Sequence[Any], limits: Shape, path: str) -> Iterator[_Fa
     yield from _outside_range(len(values), limits, path, "items")
     for index, item in enumerate(values):
         yield from _outside(item, item_limits, join(path, index))
+
+
+def _wrong_mapping(values: Mapping[str, Any], limits: Shape, path: str) -> Iterator[_Fault]:
+    yield from _outside_range(len(values), limits, path, "entries")
+    key_limits, value_limits = (shape(limits.service, name) for name in limits.entry or ())
+    for key, value in values.items():
+        below = join(path, key)
+        yield from _outside(key, key_limits, below)
+        yield from _outside(value, value_limits, below)
 
 
 def _outside_range(number: float, limits: Shape, path: str, unit: str) -> Iterator[_Fault]:

@@ -1,4 +1,4 @@
-"""HP517 to HP519, HP545 to HP549: instance groups and nodes on Amazon EKS."""
+"""HP517 to HP519, HP545 to HP549, HP561: instance groups and nodes on Amazon EKS."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from hyperpod_cdk.rules.look import groups, is_continuous, is_eks
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.instance_types import Orchestration, find
 from hyperpod_cdk.service.sources import API, GUIDE
 from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NodeRecovery, PatchingStrategy
 
@@ -193,6 +194,24 @@ def on_create_needed(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         config = group.life_cycle_config
         if config is not None and (config.on_create is None or config.on_init_complete is not None):
             yield rule.finding(f"{path}.life_cycle_config", "does not name on_create alone")
+
+
+@checks(
+    Rule(
+        code="HP561",
+        title="deep health checks of nodes that have nothing to check",
+        why="on Amazon EKS the checks load GPUs or Trainium, and are for nodes with one of them alone",
+        fix="remove on_start_deep_health_checks from this group",
+        source=f"{GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
+    )
+)
+def deep_health_checks(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for path, group in groups(spec) if is_eks(spec) else ():
+        for name in group.instance_types if group.on_start_deep_health_checks else ():
+            known = find(name)
+            if known is not None and Orchestration.EKS not in known.deep_health_checks:
+                where = f"{path}.on_start_deep_health_checks"
+                yield rule.finding(where, f"checks GPUs or Trainium; {name} has none")
 
 
 def _restricted(spec: HyperPodSpec) -> Iterator[tuple[str, InstanceGroup]]:

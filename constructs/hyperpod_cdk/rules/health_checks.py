@@ -3,30 +3,29 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import groups, is_eks, node_type, orchestration
+from hyperpod_cdk.rules.look import groups, is_eks, node_type
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.service.instance_types import Orchestration, find
 from hyperpod_cdk.service.sources import API, GUIDE
 from hyperpod_cdk.spec import DeepHealthCheck, HyperPodSpec, NodeRecovery, NodeType
 
 _DEEP_HEALTH_CHECKS = f"{GUIDE}sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html"
-_CHECKED = {Orchestration.SLURM: "GPUs", Orchestration.EKS: "GPUs and Trainium"}
 
 
 @checks(
     Rule(
         code="HP116",
         title="deep health checks on nodes that have nothing to check",
-        why="on Slurm the checks load the GPUs of compute nodes and the network between them, on Amazon EKS "
-        "GPUs and Trainium; they leave out controller and login nodes, and nodes with other accelerators",
+        why="on Slurm the checks load the GPUs of compute nodes and the network between them; they leave out "
+        "controller and login nodes, and nodes with other accelerators or none",
         fix="remove on_start_deep_health_checks from this group",
-        source=f"{_DEEP_HEALTH_CHECKS}, {GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
+        source=_DEEP_HEALTH_CHECKS,
         severity=Severity.WARNING,
     )
 )
 def deep_health_check_of_nothing(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
-        if not group.on_start_deep_health_checks:
+        if not group.on_start_deep_health_checks or is_eks(spec):
             continue
         kind, where = node_type(group), f"{path}.on_start_deep_health_checks"
         if kind in (NodeType.CONTROLLER, NodeType.LOGIN):
@@ -34,8 +33,8 @@ def deep_health_check_of_nothing(spec: HyperPodSpec, rule: Rule) -> Iterator[Fin
             continue
         for name in group.instance_types:
             known = find(name)
-            if known is not None and orchestration(spec) not in known.deep_health_checks:
-                yield rule.finding(where, f"checks {_CHECKED[orchestration(spec)]}; {name} has none")
+            if known is not None and Orchestration.SLURM not in known.deep_health_checks:
+                yield rule.finding(where, f"checks GPUs; {name} has none")
 
 
 @checks(

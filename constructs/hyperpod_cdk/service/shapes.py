@@ -28,13 +28,17 @@ _CLASSES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """A type of an API: ``minimum`` and ``maximum`` are of numbers, of lengths of texts and of lists."""
+    """A type of an API: ``minimum`` and ``maximum`` are of numbers, of lengths of texts, lists and mappings.
+
+    ``item`` names the type of what is in a list, ``entry`` those of a mapping's keys and values.
+    """
 
     service: str
     name: str
     kind: str
     members: Mapping[str, str] = field(default_factory=dict)
     item: str | None = None
+    entry: tuple[str, str] | None = None
     values: Sequence[str] = ()
     minimum: int | None = None
     maximum: int | None = None
@@ -52,6 +56,7 @@ def shape(service: str, name: str) -> Shape:
         kind=model["type"],
         members={member: what["shape"] for member, what in model.get("members", {}).items()},
         item=model["member"]["shape"] if "member" in model else None,
+        entry=(model["key"]["shape"], model["value"]["shape"]) if "key" in model else None,
         values=tuple(model.get("enum", ())),
         minimum=model.get("min"),
         maximum=model.get("max"),

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from botocore.model import ListShape, Shape, StringShape
+from botocore.model import ListShape, MapShape, Shape, StringShape
 
 from hyperpod_cdk.service.api_model import input_shape, walk
-from hyperpod_cdk.spec import ExistingSubnet
+from hyperpod_cdk.spec import ExistingSubnet, Taint, TaintEffect
 from tests.unit.rules.specs import BASE
 
 _GROUP = "InstanceGroups[]"
@@ -73,16 +73,86 @@ CARRIED: Mapping[str, str] = {
 }
 """Members by the value of a spec that becomes them; structures go with their members."""
 
+_PATCH = f"{_GROUP}.AutoPatchConfig"
+_PATCHED = f"{_PATCH}.DeploymentConfig"
+_RESTRICTED = "RestrictedInstanceGroups[]"
+_SHARED = "RestrictedInstanceGroupsConfig.SharedEnvironmentConfig"
+_PATCH_POLICY = "compute.auto_patch_config.deployment_config"
+
+ON_EKS: Mapping[str, str] = {
+    "Orchestrator.Eks.ClusterArn": "cluster.orchestrator.eks.cluster_arn",
+    "TieredStorageConfig.InstanceMemoryAllocationPercentage": (
+        "cluster.tiered_storage_config.instance_memory_allocation_percentage"
+    ),
+    "AutoScaling.AutoScalerType": "cluster.auto_scaling.auto_scaler_type",
+    "ClusterRole": "cluster.auto_scaling.cluster_role_arn",
+    f"{_GROUP}.InstanceRequirements.InstanceTypes": "login.instance_requirements.instance_types",
+    f"{_GROUP}.KubernetesConfig.Labels": "compute.kubernetes_config.labels",
+    f"{_GROUP}.KubernetesConfig.Taints": "login.kubernetes_config.taints",
+    f"{_GROUP}.KubernetesConfig.Taints[].Key": "login.kubernetes_config.taints[0].key",
+    f"{_GROUP}.KubernetesConfig.Taints[].Value": "login.kubernetes_config.taints[0].value",
+    f"{_GROUP}.KubernetesConfig.Taints[].Effect": "login.kubernetes_config.taints[0].effect",
+    f"{_PATCH}.PatchingStrategy": "compute.auto_patch_config.patching_strategy",
+    f"{_PATCH}.PatchSchedule.NextPatchDate": "compute.auto_patch_config.next_patch_date",
+    f"{_PATCH}.IdleWaitWindowInSeconds": "compute.auto_patch_config.idle_wait_window_in_seconds",
+    f"{_PATCH}.DrainPolicy.DrainTimeoutInSeconds": (
+        "compute.auto_patch_config.drain_policy.drain_timeout_in_seconds"
+    ),
+    f"{_PATCH}.DrainPolicy.OnDrainTimeout": "compute.auto_patch_config.drain_policy.on_drain_timeout",
+    f"{_PATCHED}.WaitIntervalInSeconds": f"{_PATCH_POLICY}.wait_interval_in_seconds",
+    f"{_PATCHED}.AutoRollbackConfiguration": f"{_PATCH_POLICY}.auto_rollback_alarm_names",
+    f"{_PATCHED}.AutoRollbackConfiguration[].AlarmName": f"{_PATCH_POLICY}.auto_rollback_alarm_names[0]",
+    **{
+        f"{_PATCHED}.RollingUpdatePolicy.{batch}.{member}": (
+            f"{_PATCH_POLICY}.rolling_update_policy.{field}.{member.lower()}"
+        )
+        for batch, field in (
+            ("MaximumBatchSize", "maximum_batch_size"),
+            ("RollbackMaximumBatchSize", "rollback_maximum_batch_size"),
+        )
+        for member in ("Type", "Value")
+    },
+    f"{_RESTRICTED}.EnvironmentConfig.FSxLustreConfig.SizeInGiB": (
+        "controller.environment_config.fsx_lustre_config.size_in_gib"
+    ),
+    f"{_RESTRICTED}.EnvironmentConfig.FSxLustreConfig.PerUnitStorageThroughput": (
+        "controller.environment_config.fsx_lustre_config.per_unit_storage_throughput"
+    ),
+    f"{_SHARED}.FSxLustreDeletionPolicy": ("cluster.shared_environment_config.fsx_lustre_deletion_policy"),
+    f"{_SHARED}.FSxLustreConfig.SizeInGiB": (
+        "cluster.shared_environment_config.fsx_lustre_config.size_in_gib"
+    ),
+    f"{_SHARED}.FSxLustreConfig.PerUnitStorageThroughput": (
+        "cluster.shared_environment_config.fsx_lustre_config.per_unit_storage_throughput"
+    ),
+    **{
+        f"{_RESTRICTED}.{member}": f"controller.{field}"
+        for member, field in (
+            ("InstanceCount", "instance_count"),
+            ("InstanceGroupName", "instance_group_name"),
+            ("InstanceType", "instance_type"),
+            ("ExecutionRole", "execution_role_arn"),
+            ("ThreadsPerCore", "threads_per_core"),
+            ("OnStartDeepHealthChecks", "on_start_deep_health_checks"),
+            ("TrainingPlanArn", "training_plan_arn"),
+            ("OverrideVpcConfig.SecurityGroupIds", "override_vpc_config.security_group_ids"),
+            ("OverrideVpcConfig.Subnets", "override_vpc_config.subnet_ids"),
+            ("InstanceStorageConfigs[].EbsVolumeConfig.VolumeSizeInGB", "secondary_volume.volume_size_in_gb"),
+            ("InstanceStorageConfigs[].EbsVolumeConfig.VolumeKmsKeyId", "root_volume.volume_kms_key_id"),
+        )
+    },
+}
+"""The same on Amazon EKS; ``controller`` is a restricted group there, ``login`` a flexible one."""
+
 NOT_CARRIED: Mapping[str, str] = {
-    "RestrictedInstanceGroups": "of clusters on Amazon EKS",
-    "RestrictedInstanceGroupsConfig": "of clusters on Amazon EKS",
-    "TieredStorageConfig": "of clusters on Amazon EKS",
-    "ClusterRole": "of clusters on Amazon EKS",
-    "AutoScaling": "of clusters on Amazon EKS",
-    "Orchestrator.Eks": "the spec's clusters are on Slurm",
-    f"{_GROUP}.InstanceRequirements": "of clusters on Amazon EKS",
-    f"{_GROUP}.KubernetesConfig": "of clusters on Amazon EKS",
-    f"{_GROUP}.AutoPatchConfig": "of clusters on Amazon EKS",
+    "RestrictedInstanceGroups": "groups with environment_config",
+    f"{_RESTRICTED}.InstanceStorageConfigs": "at most two volumes",
+    f"{_RESTRICTED}.InstanceStorageConfigs[].EbsVolumeConfig.RootVolume": "as of other groups",
+    f"{_RESTRICTED}.InstanceStorageConfigs[].FsxLustreConfig": "mounts are Slurm's, by HP502",
+    f"{_RESTRICTED}.InstanceStorageConfigs[].FsxOpenZfsConfig": "mounts are Slurm's, by HP502",
+    f"{_RESTRICTED}.ScheduledUpdateConfig": "as of other groups",
+    "TieredStorageConfig.Mode": "named by tiered_storage_config",
+    "AutoScaling.Mode": "named by auto_scaling",
     f"{_GROUP}.InstanceStorageConfigs": "at most two mounts and two volumes, by HP335 and the spec itself",
     f"{_STORAGE}.EbsVolumeConfig.RootVolume": "the spec tells root_volume from secondary_volume",
     f"{_GROUP}.CapacityRequirements.Spot": "named by capacity_requirements",
@@ -103,6 +173,10 @@ def leaves() -> Iterator[tuple[str, Shape]]:
 def refused_values(shape: Shape) -> list[Any]:
     """Values that the API does not take for a shape, one for each constraint that it has."""
     low, high = shape.metadata.get("min"), shape.metadata.get("max")
+    if isinstance(shape, MapShape):
+        return [{f"k{n}": "v" for n in range(high + 1)}, {"-": "v"}, {"k": "v!"}, {"k": "v" * 64}, "x"]
+    if shape.type_name == "timestamp":
+        return ["tomorrow", 7]
     if shape.type_name == "integer":
         return ["1", True, 1.5, *([low - 1] if low else [-1]), *([high + 1] if high is not None else [])]
     if isinstance(shape, ListShape):
@@ -116,6 +190,8 @@ def refused_values(shape: Shape) -> list[Any]:
 
 def taken_values(shape: Shape) -> list[Any]:
     """The least and the greatest number or length that the API takes for a shape."""
+    if isinstance(shape, MapShape):
+        return [{}, {f"example.com/k{n}": "v" for n in range(shape.metadata["max"])}]
     limits = [shape.metadata[name] for name in ("min", "max") if name in shape.metadata]
     if shape.type_name == "integer":
         return limits
@@ -131,6 +207,10 @@ def _many(shape: ListShape, count: int) -> tuple[Any, ...]:
         return tuple(
             replace(BASE.cluster.instance_groups[2], instance_group_name=f"g{n}") for n in range(count)
         )
+    if item.name == "ClusterKubernetesTaint":
+        return tuple(Taint(key=f"k{number}", effect=TaintEffect.NO_SCHEDULE) for number in range(count))
+    if item.name == "ClusterInstanceType":
+        return tuple(item.enum[:count]) if isinstance(item, StringShape) else ()
     if shape.name == "Subnets":
         return tuple(ExistingSubnet(subnet_id=f"subnet-{number}") for number in range(count))
     if isinstance(item, StringShape) and item.enum:

@@ -132,7 +132,8 @@ def _batch(dice: Dice) -> BatchSize:
     return BatchSize(type=BatchSizeType.INSTANCE_COUNT, value=1 + dice.upto(49))
 
 
-def _updates(dice: Dice) -> ScheduledUpdateConfig | None:
+def updates(dice: Dice) -> ScheduledUpdateConfig | None:
+    """How software goes through a group; None now and then."""
     if dice.often():
         return None
     policy = RollingUpdatePolicy(
@@ -174,7 +175,7 @@ def _group(dice: Dice, name: str, node_type: NodeType, world: World) -> Instance
         on_start_deep_health_checks=dice.one(CHECKS) if checked else (),
         capacity_requirements=dice.maybe(*CapacityType) if world.continuous and compute else None,
         network_interface=dice.maybe(*NetworkInterfaceType) if kind.efa_interfaces else None,
-        scheduled_update_config=_updates(dice),
+        scheduled_update_config=updates(dice),
         image_id=image,
         image_release_version=release,
         lifecycle_mode=mode,

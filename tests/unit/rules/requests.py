@@ -23,6 +23,7 @@ from hyperpod_cdk.spec import (
     Mount,
 )
 
+EKS = "arn:aws:eks:us-west-2:111122223333:cluster/made"
 ROLE = "arn:aws:iam::111122223333:role/Made"
 _SOURCE = "s3://sagemaker-bucket/hash/"
 _ENTRY = {
@@ -38,6 +39,8 @@ def request_of(spec: HyperPodSpec) -> dict[str, Any]:
     resources = ClusterResources(
         cluster_name="generated" if spec.cluster.cluster_name is None else spec.cluster.cluster_name,
         vpc=_vpc(spec),
+        eks_cluster_arn=_control_plane(spec),
+        cluster_role_arn=_cluster_role(spec),
         groups={group.instance_group_name: _resources(spec, group) for group in spec.cluster.instance_groups},
     )
     return create_cluster_request(_resolved(spec), resources)
@@ -65,8 +68,22 @@ def _vpc(spec: HyperPodSpec) -> VpcPlacement:
     )
 
 
+def _control_plane(spec: HyperPodSpec) -> str | None:
+    eks = spec.cluster.orchestrator.eks
+    return None if eks is None else (EKS if eks.cluster_arn is None else eks.cluster_arn)
+
+
+def _cluster_role(spec: HyperPodSpec) -> str | None:
+    scaling = spec.cluster.auto_scaling
+    return (
+        None if scaling is None else (ROLE if scaling.cluster_role_arn is None else scaling.cluster_role_arn)
+    )
+
+
 def _resources(spec: HyperPodSpec, group: InstanceGroup) -> GroupResources:
-    mode = group.lifecycle_mode or spec.lifecycle.mode
+    eks = spec.cluster.orchestrator.eks is not None
+    mode = LifecycleMode.CUSTOM if eks else group.lifecycle_mode or spec.lifecycle.mode
+    made = None if group.environment_config is not None else _ENTRY[mode]
     place = group.override_vpc_config
     override = None
     if place is not None:
@@ -77,7 +94,7 @@ def _resources(spec: HyperPodSpec, group: InstanceGroup) -> GroupResources:
     return GroupResources(
         execution_role_arn=ROLE if group.execution_role_arn is None else group.execution_role_arn,
         lifecycle_mode=mode,
-        life_cycle_config=_ENTRY[mode] if group.life_cycle_config is None else group.life_cycle_config,
+        life_cycle_config=made if group.life_cycle_config is None else group.life_cycle_config,
         override_vpc_config=override,
     )
 

@@ -23,7 +23,7 @@ from hyperpod_cdk.spec import (
     ScheduledUpdateConfig,
     UpdateDeploymentConfig,
 )
-from tests.unit.rules.members import CARRIED, NOT_CARRIED, leaves, refused_values, taken_values
+from tests.unit.rules.members import CARRIED, NOT_CARRIED, ON_EKS, leaves, refused_values, taken_values
 from tests.unit.rules.requests import refusals, request_of
 from tests.unit.rules.specs import changed, full_path
 
@@ -91,15 +91,16 @@ TAKEN = [(member, value) for member in CARRIED if member in SHAPES for value in 
 
 
 def test_every_member_is_carried_or_has_a_reason() -> None:
-    whole = [one for one in NOT_CARRIED if not any(member.startswith(one) for member in CARRIED)]
+    carried = {*CARRIED, *ON_EKS}
+    whole = [one for one in NOT_CARRIED if not any(member.startswith(one) for member in carried)]
     left = {
         member
         for member in SHAPES
-        if member not in (*CARRIED, *NOT_CARRIED) and not member.startswith(tuple(whole))
+        if member not in (*carried, *NOT_CARRIED) and not member.startswith(tuple(whole))
     }
     assert not left
-    assert set(CARRIED) <= {*SHAPES, "InstanceGroups[].CapacityRequirements"}
-    assert not set(CARRIED) & set(NOT_CARRIED)
+    assert carried <= {*SHAPES, "InstanceGroups[].CapacityRequirements"}
+    assert not carried & set(NOT_CARRIED)
 
 
 def test_the_full_spec_has_every_carried_member_and_is_taken() -> None:

@@ -195,6 +195,12 @@ ROWS = [
     ("HP508", plane(public_access_cidrs=[TEXT_TOKEN]), []),
     ("HP508", plane(public_access_cidrs=["203.0.113.0/24", "0.0.0.0/0"]), [f"{EKS}.public_access_cidrs[1]"]),
     ("HP508", plane(public_access_cidrs=["office"]), [f"{EKS}.public_access_cidrs[0]"]),
+    ("HP508", plane(public_access_cidrs=["2001:db8::/32"]), [f"{EKS}.public_access_cidrs[0]"]),
+    (
+        "HP508",
+        plane(public_access_cidrs=["10.1.0.0/16", "100.64.1.0/24", "172.32.0.0/16"]),
+        [f"{EKS}.public_access_cidrs[0]", f"{EKS}.public_access_cidrs[1]"],
+    ),
     ("HP509", plane(access=[entry(ROLE), entry(f"{ROLE}2")]), []),
     ("HP509", plane(access=[entry(TEXT_TOKEN), entry(TEXT_TOKEN)]), []),
     ("HP509", plane(access=[entry(ROLE), entry(ROLE)]), [f"{EKS}.access[1].principal_arn"]),
@@ -335,6 +341,14 @@ ROWS = [
         ["compute.environment_config"],
     ),
     ("HP547", {"cluster.shared_environment_config": SHARED}, ["cluster.shared_environment_config"]),
+    ("HP561", {**plane(), **STRESSED}, []),
+    ("HP561", {**plane(), **STRESSED, "compute.instance_type": TEXT_TOKEN}, []),
+    ("HP561", {**plane(), **STRESSED, "compute.instance_type": "ml.trn1.32xlarge"}, []),
+    (
+        "HP561",
+        {**plane(), **STRESSED, "compute.instance_type": "ml.c5.xlarge"},
+        ["compute.on_start_deep_health_checks"],
+    ),
     *(
         ("HP548", {"compute.auto_patch_config": AutoPatchConfig(**settings)}, paths)
         for settings, paths in (

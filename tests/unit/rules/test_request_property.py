@@ -26,7 +26,9 @@ from tests.unit.rules.requests import refusals, request_of
 from tests.unit.rules.specs import changed
 
 # the same specs each time, so that what they reach can be counted on
-_settings = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+reproducible = settings(
+    deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
 ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE}
@@ -67,13 +69,13 @@ def outcomes() -> Sequence[Outcome]:
     """Of many random specs, while the property is held against each."""
     found: list[Outcome] = []
 
-    @settings(_settings, max_examples=300)
+    @settings(reproducible, max_examples=300)
     @given(changed_specs())
     def property_holds(spec: HyperPodSpec) -> None:
         codes = frozenset(finding.code for finding in errors(check(spec)))
-        said = _said(spec)
-        assert codes or not said
-        found.append(Outcome(codes=codes, refusals=said))
+        refused = said(spec)
+        assert codes or not refused
+        found.append(Outcome(codes=codes, refusals=refused))
 
     for changes in ONE_FAULT.values():
         property_holds = example(changed(changes))(property_holds)
@@ -101,50 +103,52 @@ def test_without_any_one_rule_the_property_would_not_hold(code: str, outcomes: S
     assert [one for one in outcomes if one.refusals and one.codes == {code}]
 
 
-@settings(_settings, max_examples=100)
+@settings(reproducible, max_examples=100)
 @given(sound_specs())
 def test_sound_specs_pass(spec: HyperPodSpec) -> None:
     assert errors(check(spec)) == []
-    assert _said(spec) == []
+    assert said(spec) == []
 
 
 def test_sound_specs_have_every_member() -> None:
     seen: set[str] = set()
 
-    @settings(_settings, max_examples=100)
+    @settings(reproducible, max_examples=100)
     @given(sound_specs())
     def look(spec: HyperPodSpec) -> None:
-        seen.update(_members(request_of(spec)))
+        seen.update(members_of(request_of(spec)))
 
     look()
     assert set(CARRIED) <= seen
 
 
-@settings(_settings, max_examples=100)
+@settings(reproducible, max_examples=100)
 @given(changed_specs())
 def test_hp100_refuses_nothing_that_the_api_takes(spec: HyperPodSpec) -> None:
     told = [one for one in check(spec) if one.code == "HP100" and one.path.startswith("cluster")]
     # an empty path is a default to the request; a legacy cluster's request has neither mounts nor partitions
     if told and not is_legacy(spec) and not any(one.path.endswith("mount_path") for one in told):
-        assert _said(spec)
+        assert said(spec)
 
 
-def _said(spec: HyperPodSpec) -> list[str]:
+def said(spec: HyperPodSpec) -> list[str]:
+    """Why the emulated service refuses what a spec becomes."""
     try:
         request = request_of(spec)
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         # no request can be made of it at all
         return [repr(error)]
     return refusals(request)
 
 
-def _members(value: Any, path: str = "") -> set[str]:
+def members_of(value: Any, path: str = "") -> set[str]:
+    """Every member of a request, as a path."""
     found = set()
     if isinstance(value, dict):
         for name, item in value.items():
             below = f"{path}.{name}" if path else name
-            found |= {below} | _members(item, below)
+            found |= {below} | members_of(item, below)
     elif isinstance(value, list):
         for item in value:
-            found |= _members(item, f"{path}[]")
+            found |= members_of(item, f"{path}[]")
     return found
