@@ -7,7 +7,7 @@
 #                 such a cluster alone, to play with, and a shell on its login node
 # make nodes-test everything that may go wrong on such nodes, an hour of it
 # make test       every test
-# make fuzz       10,000 random lives of a cluster under the handler, new ones each time
+# make fuzz       10,000 random lives each of a cluster and a quota under the handler, new ones each time
 # make lint       formatter, linter, types, architecture, shell scripts
 # make synth      the CloudFormation template of CONFIG
 # make deploy     CONFIG in your own account: cdk bootstrap once, then cdk deploy
@@ -65,7 +65,7 @@ test: setup
 	python -m pytest
 
 fuzz: setup
-	HYPERPOD_CDK_LIVES=10000 python -m pytest tests/handler/test_lives.py
+	HYPERPOD_CDK_LIVES=10000 python -m pytest tests/handler/test_lives.py tests/handler/quota/test_lives.py
 
 lint: setup
 	ruff format --check .

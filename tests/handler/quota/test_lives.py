@@ -17,10 +17,10 @@ from tests.handler.lives.world import WORLD
 from tests.handler.quota.lives.events import QuotaLives
 
 LIVES = int(os.environ.get("HYPERPOD_CDK_LIVES", "0"))
-"""How many new lives to run; by default 300, the same each time."""
+"""How many new lives to run; by default 150, the same each time."""
 
 SETTINGS = settings(
-    max_examples=LIVES or 300,
+    max_examples=LIVES or 150,
     derandomize=not LIVES,
     stateful_step_count=50,
     deadline=None,
