@@ -53,10 +53,11 @@ LUSTRE = SharedLustre(size_in_gib=1200, per_unit_storage_throughput=125)
 
 def _kubernetes(dice: Dice, *, checked: bool) -> KubernetesConfig | None:
     taint = Taint(key="example.com/gpu", value=dice.maybe("yes"), effect=dice.one(list(TaintEffect)))
-    return dice.maybe(
+    found: KubernetesConfig | None = dice.maybe(
         KubernetesConfig(labels={"example.com/pool": "a"}),
         KubernetesConfig(labels={"team": "a"}, taints=() if checked else (taint,)),
     )
+    return found
 
 
 def _auto_patch(dice: Dice) -> AutoPatchConfig | None:
@@ -65,15 +66,14 @@ def _auto_patch(dice: Dice) -> AutoPatchConfig | None:
         drain_timeout_in_seconds=dice.maybe(0, 5400), on_drain_timeout=dice.maybe(*OnDrainTimeout)
     )
     scheduled = updates(dice)
-    return dice.maybe(
-        AutoPatchConfig(
-            patching_strategy=strategy,
-            next_patch_date=dice.maybe("2026-12-31T03:00:00Z"),
-            deployment_config=scheduled and scheduled.deployment_config,
-            idle_wait_window_in_seconds=dice.maybe(3600, 2160000),
-            drain_policy=dice.maybe(policy) if strategy is PatchingStrategy.DRAIN_FIRST else None,
-        )
+    config = AutoPatchConfig(
+        patching_strategy=strategy,
+        next_patch_date=dice.maybe("2026-12-31T03:00:00Z"),
+        deployment_config=scheduled.deployment_config if scheduled else None,
+        idle_wait_window_in_seconds=dice.maybe(3600, 2160000),
+        drain_policy=dice.maybe(policy) if strategy is PatchingStrategy.DRAIN_FIRST else None,
     )
+    return config if dice.often() else None
 
 
 def _place(dice: Dice, *, existing: bool) -> OverrideVpcConfig | None:
