@@ -27,7 +27,7 @@ def command(
         bool, typer.Option("--list", help="Print names, addresses and checksums, and download nothing.")
     ] = False,
 ) -> int:
-    """Gather what the nodes of a cluster would download, each file checked.
+    """Gather what the nodes of a cluster on Slurm would download, each file checked.
 
     Name the folder in lifecycle.downloads.folder: it is deployed with the stack, and nodes need no internet.
     """
@@ -38,6 +38,11 @@ def command(
         spec = read(Path(file)).spec
     except ConfigError as error:
         raise CommandError(str(error)) from None
+    if spec.cluster.orchestrator.eks is not None:
+        raise CommandError(
+            "nodes on Amazon EKS download nothing of ours; `hyperpod-cdk chart` gets the chart, and where images "
+            "come from, helm_chart.values and add_ons say"
+        )
     wanted = bundling.needed(spec)
     if only_list:
         for name, one in wanted.items():

@@ -30,7 +30,7 @@ def command(
     region: Annotated[str | None, typer.Option(metavar="REGION", help="Default: the environment's.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> int:
-    """Have nodes look at everything that their scripts have set up; changes nothing.
+    """Have nodes of a cluster on Slurm look at everything that their scripts have set up; changes nothing.
 
     Needs the AWS CLI with its Session Manager plugin. Exit code 0: every node is fit for work, 1: one is not,
     or could not be asked.
@@ -52,6 +52,11 @@ def command(
 def _targets(cluster: str, wanted: list[str], common: list[str]) -> list[tuple[str, str]]:
     """Instance id and Session Manager target of every node that is meant."""
     described = _aws(["sagemaker", "describe-cluster", "--cluster-name", cluster], common)
+    if "Eks" in (described.get("Orchestrator") or {}):
+        raise CommandError(
+            f"cluster {cluster} is on Amazon EKS, whose nodes have no such look at themselves: see "
+            "`kubectl get nodes --label-columns sagemaker.amazonaws.com/node-health-status`"
+        )
     listed = _aws(["sagemaker", "list-cluster-nodes", "--cluster-name", cluster], common)
     identifier = described["ClusterArn"].rpartition("/")[2]
     nodes = {

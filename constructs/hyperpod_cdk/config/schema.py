@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk.config.reader import adapter
+from hyperpod_cdk.service.eks import ACCESS_POLICIES, KUBERNETES_VERSIONS
+from hyperpod_cdk.service.hyperpod_chart import SUB_CHARTS
 from hyperpod_cdk.service.instance_types import catalogue
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
@@ -22,9 +24,25 @@ def schema() -> dict[str, Any]:
     for structure in (root, *definitions.values()):
         for field in structure.get("properties", {}).values():
             _describe(field, definitions)
-    # an open set, so that a type born tomorrow is no fault: editors offer the known ones
-    definitions["InstanceGroup"]["properties"]["instance_type"]["examples"] = sorted(catalogue())
+    for structure, field, known in _offered():
+        part = definitions[structure]["properties"][field]
+        part.get("items", part)["examples"] = known
+    parts = definitions["HelmChart"]["properties"]["sub_charts"]
+    parts["properties"] = {name: parts["additionalProperties"] for name in SUB_CHARTS}
     return {"$schema": DIALECT, **_tidied(root), "definitions": _tidied(definitions)}
+
+
+def _offered() -> Iterator[tuple[str, str, list[str]]]:
+    """Structure, field and known values of open sets: one born tomorrow is no fault, editors offer these."""
+    types = sorted(catalogue())
+    for structure, field in (
+        ("InstanceGroup", "instance_type"),
+        ("InstanceRequirements", "instance_types"),
+        ("ComputeQuotaResource", "instance_type"),
+    ):
+        yield structure, field, types
+    yield "EksOrchestrator", "kubernetes_version", list(KUBERNETES_VERSIONS)
+    yield "AccessPolicy", "name", list(ACCESS_POLICIES)
 
 
 def _describe(field: dict[str, Any], definitions: Mapping[str, Any]) -> None:

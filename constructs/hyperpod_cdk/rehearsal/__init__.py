@@ -40,6 +40,8 @@ def rehearse(
         wanted = read(config)
     except ConfigError as error:
         return _refuse(str(error))
+    if on_hosts and wanted.spec.cluster.orchestrator.eks is not None:
+        return _refuse("nodes as hosts run Slurm's daemons: rehearse a cluster on Amazon EKS without them")
     findings = wanted.placed(check(wanted.spec))
     if errors(findings):
         return _refuse("\n".join(map(str, findings)))

@@ -108,3 +108,8 @@ def test_faults_are_told_and_end_with_1(
     out, err = capsys.readouterr()
     assert "0 of 2 files" in out
     assert "prometheus-amd64" in err
+
+
+def test_nodes_on_eks_download_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bundle", "clusters/eks-minimal.yaml", "--list"]) == 2
+    assert "`hyperpod-cdk chart` gets the chart" in capsys.readouterr().err

@@ -66,6 +66,17 @@ def test_every_node_is_asked(machine: Path, capsys: pytest.CaptureFixture[str]) 
     assert all("--region us-west-2" in call for call in calls)
 
 
+def test_a_cluster_on_eks_is_looked_at_otherwise(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    aws = machine / "bin" / "aws"
+    eks = '"Orchestrator": {"Eks": {"ClusterArn": "x"}}, "ClusterArn"'
+    aws.write_text(AWS.replace('"ClusterArn"', eks))
+    assert run() == 2
+    err = capsys.readouterr().err
+    assert "cluster mine is on Amazon EKS" in err
+    assert "kubectl get nodes" in err
+    assert "ssm" not in (machine / "calls").read_text()
+
+
 def test_what_is_not_well_is_told_with_advice(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (machine / "answers" / "-2").write_text(report("i-2", 1, mounts="failed", users="done"))
     assert run() == 1

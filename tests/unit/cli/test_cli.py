@@ -34,6 +34,11 @@ def test_rehearse_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls == [("a.yaml", False, None), ("b.yaml", True, "lifecycle")]
 
 
+def test_nodes_as_hosts_are_slurms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rehearse", "clusters/eks-minimal.yaml", "--real-nodes"]) == 2
+    assert "rehearse a cluster on Amazon EKS without them" in capsys.readouterr().err
+
+
 def test_rehearse_names_its_own_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

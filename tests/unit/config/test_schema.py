@@ -86,6 +86,24 @@ def test_editors_offer_the_known_types_and_take_others(validator: jsonschema.Dra
     assert list(validator.iter_errors(content)) == []
 
 
+def test_editors_offer_what_is_known_of_eks(validator: jsonschema.Draft7Validator) -> None:
+    definitions = schema()["definitions"]
+    offered = definitions["InstanceGroup"]["properties"]["instance_type"]["examples"]
+    assert definitions["InstanceRequirements"]["properties"]["instance_types"]["items"]["examples"] == offered
+    assert definitions["ComputeQuotaResource"]["properties"]["instance_type"]["examples"] == offered
+    assert "1.33" in definitions["EksOrchestrator"]["properties"]["kubernetes_version"]["examples"]
+    assert "AmazonEKSViewPolicy" in definitions["AccessPolicy"]["properties"]["name"]["examples"]
+    parts = definitions["HelmChart"]["properties"]["sub_charts"]["properties"]
+    assert parts["mpi-operator"] == {"type": "boolean"}
+    content = document(Path("clusters/eks-minimal.yaml"))
+    eks = content["cluster"]["orchestrator"]["eks"]
+    eks["kubernetes_version"] = "1.99"
+    eks["helm_chart"]["sub_charts"] = {"time-machine": True}
+    assert list(validator.iter_errors(content)) == []
+    eks["helm_chart"]["sub_charts"] = {"mpi-operator": "no"}
+    assert list(validator.iter_errors(content))
+
+
 def test_whatever_an_editor_takes_can_be_read(validator: jsonschema.Draft7Validator) -> None:
     """The schema's defaults, written out, are values of their fields."""
     for name, definition in schema()["definitions"].items():
