@@ -40,8 +40,8 @@ def command(
         raise CommandError(str(error)) from None
     if spec.cluster.orchestrator.eks is not None:
         raise CommandError(
-            "nodes on Amazon EKS download nothing of ours; `hyperpod-cdk chart` gets the chart, and where images "
-            "come from, helm_chart.values and add_ons say"
+            "nodes on Amazon EKS download nothing of ours; `hyperpod-cdk chart` gets the chart, and "
+            "helm_chart.values and add_ons say where images come from"
         )
     wanted = bundling.needed(spec)
     if only_list:
