@@ -21,8 +21,8 @@ from hyperpod_node import check_node
 from hyperpod_node.checks import CHECKS, machine, software
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.step import StepResult
-from tests.lifecycle.helpers import NODE_TYPES, address_of, hook_of, resource_config, snapshot
-from tests.lifecycle.scripted import scripted
+from tests.lifecycle.helpers import LUSTRE, NODE_TYPES, address_of, hook_of, resource_config, snapshot
+from tests.lifecycle.scripted import Scripted, scripted
 from tests.lifecycle.test_entry import Node, node
 
 
@@ -122,6 +122,36 @@ def test_exit_codes() -> None:
     assert code("done", "skipped") == 0
     assert code("done", "warning") == 3
     assert code("warning", "failed") == 1
+
+
+def settling(directory: Path, *states: str) -> Scripted:
+    """A compute node that slurmctld shows in these states, one after the other."""
+    left = list(states)
+
+    def sinfo(_arguments: tuple[str, ...]) -> tuple[int, str]:
+        return 0, left.pop(0) if len(left) > 1 else left[0]
+
+    this = scripted(
+        directory,
+        answers={"sinfo": sinfo, "munge": (0, "x"), "getent": (0, "10.0.0.1 STREAM x")},
+        present=["sinfo", "munge", "unmunge", "getent", "stat"],
+    )
+    this.mount("/fsx", "lustre", f"10.0.0.1@tcp:/{LUSTRE['mount_name']}")
+    return this
+
+
+def test_a_node_that_has_just_registered_gets_a_moment(tmp_path: Path) -> None:
+    this = settling(tmp_path, "unknown*", "idle*", "idle")
+    assert check_node.at_the_end(this.context).endswith("checks passed")
+    assert this.calls.count("munge --no-input") <= 1, "only what was bad is looked at again"
+    assert 0 < this.bench.clock.time < 1
+
+
+def test_a_node_that_does_not_settle_is_told(tmp_path: Path) -> None:
+    this = settling(tmp_path, "down*")
+    with pytest.raises(NodeError, match=r"slurmd: ip-10-1-0-6 is down\*"):
+        check_node.at_the_end(this.context)
+    assert this.bench.clock.time == pytest.approx(check_node.SETTLE_SECONDS)
 
 
 def test_every_check_has_a_name_of_its_own() -> None:
