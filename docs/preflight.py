@@ -37,6 +37,10 @@ whether EC2 has the nodes in stock; a training plan is the way to know.
 A quota is looked for by its name. For most instance types one call finds it, for the others the quotas of
 SageMaker are gone through, which takes some seconds.
 
+Of Kubernetes it sees what Amazon EKS tells: control planes, add-ons, versions. Whether HyperPod's chart or
+another Kueue runs on an existing control plane only `helm` and `kubectl` show, which it says and which you
+acknowledge (HP992). Charts are looked into in S3 and found in Amazon ECR; no other registry is asked.
+
 The custom resource looks once more before it makes a cluster, as far as its own permissions go: whose the
 name is, and whether custom images are there.
 

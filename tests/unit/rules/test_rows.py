@@ -11,8 +11,6 @@ from tests.unit.rules.rows import adjacent, boundaries, rows, token_rows, weighs
 
 # codes that weigh no size although they look as if they did, each with its reason
 UNSIZED = {
-    "HP506": "minds that there is no chart; the numbers are other settings of the control plane",
-    "HP515": "minds a tag's value; the numbers are other settings of the control plane",
     "HP114": "minds that there is a minimum, whatever it is",
     "HP331": "minds that there is a setting, whatever it is",
 }
