@@ -15,11 +15,11 @@ from hyperpod_cdk.network.endpoints import ServiceEndpoints
 from hyperpod_cdk.network.existing import ExistingHyperPodNetwork
 from hyperpod_cdk.network.flow_logs import FlowLogs
 from hyperpod_cdk.network.gateways import InternetAccess, Subnet, add_subnet
-from hyperpod_cdk.network.layout import lay_out
 from hyperpod_cdk.network.security_group import EfaSecurityGroup
 from hyperpod_cdk.removal import KEEP
 from hyperpod_cdk.service.endpoints import NODE_SERVICES
 from hyperpod_cdk.service.instance_types import Orchestration
+from hyperpod_cdk.service.layout import lay_out
 from hyperpod_cdk.spec import ExistingSubnet, InstanceGroup, NatGateways
 
 NATTED_ZONES: Mapping[NatGateways, int | None] = {

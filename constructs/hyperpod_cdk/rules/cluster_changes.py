@@ -6,10 +6,12 @@ from typing import Any
 from hyperpod_cdk.rules.change import SpecChange, told
 from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import groups, groups_of, is_eks
+from hyperpod_cdk.rules.network import addresses_by_zone
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.layout import lay_out
 from hyperpod_cdk.service.sources import API, GUIDE
-from hyperpod_cdk.spec import CapacityType, InstanceGroup, Network, NodeType
+from hyperpod_cdk.spec import CapacityType, HyperPodSpec, InstanceGroup, Network, NodeType
 
 GROUP_FIELDS: Mapping[str, Any] = {
     "instance_type": None,
@@ -107,6 +109,38 @@ def no_new_cluster(change: SpecChange, rule: Rule) -> Iterator[Finding]:
     if reason is not None:
         for path, message, given in _replacing(change):
             yield rule.finding(path, f"{message}; {reason}", given=given)
+
+
+@checks(
+    Rule(
+        code="HP175",
+        title="a change that moves a subnet",
+        why="a subnet's range is fixed: CloudFormation makes the new subnet before it deletes the old one, "
+        "which lies where the new one is to lie, and the update fails",
+        fix="add zones at the end of the list, three at most; leave groups as large as their zone's subnet "
+        "holds, or put them into another zone with override_vpc_config",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
+        "aws-resource-ec2-subnet.html (CidrBlock: Replacement), hyperpod_cdk.service.layout",
+    )
+)
+def moved_subnets(change: SpecChange, rule: Rule) -> Iterator[Finding]:
+    before, after = _subnets(change.before), _subnets(change.after)
+    if change.before.network.cidr != change.after.network.cidr:
+        # another VPC, and so other subnets anyhow
+        return
+    for zone, was in before.items():
+        now = after.get(zone, was)
+        if now != was:
+            yield rule.finding("network", f"has {was} in {zone}, which would become {now}")
+
+
+def _subnets(spec: HyperPodSpec) -> Mapping[str, str]:
+    """Ranges of the nodes' subnets by their zones; none where they are not made here, or not known."""
+    network = spec.network
+    counts = [group.instance_count for group in spec.cluster.instance_groups]
+    if network.existing is not None or unresolved(network.cidr, network.availability_zone_ids, *counts):
+        return {}
+    return lay_out(network.cidr, network.availability_zone_ids, addresses_by_zone(spec)).private
 
 
 def _staying(change: SpecChange) -> Iterator[tuple[str, InstanceGroup, InstanceGroup]]:

@@ -94,7 +94,7 @@ def addresses_fit(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     vpc = None if unresolved(cidr) else subnets.as_network(cidr)
     if network.existing is not None or vpc is None or not network.availability_zone_ids:
         return
-    needs = _addresses_by_zone(spec)
+    needs = addresses_by_zone(spec)
     public = subnets.size(min(vpc.prefixlen + 8, subnets.SMALLEST))
     total = sum(subnets.size(subnets.prefix_for(needs[zone])) + public for zone in needs)
     if total > vpc.num_addresses:
@@ -181,7 +181,7 @@ def override_is_clear(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             yield rule.finding(f"{path}.override_vpc_config", "says nothing")
 
 
-def _addresses_by_zone(spec: HyperPodSpec) -> dict[str, int]:
+def addresses_by_zone(spec: HyperPodSpec) -> dict[str, int]:
     nodes: dict[str, list[tuple[Sequence[str], int]]] = {
         zone: [] for zone in spec.network.availability_zone_ids
     }

@@ -87,6 +87,14 @@ CASES: list[tuple[Mapping[str, Any], Mapping[str, Any], list[tuple[str, str]]]] 
         [("HP173", "cluster.cluster_name"), ("HP173", "network")],
     ),
     (NAMELESS, {**NAMELESS, ZONES: ("usw2-az4", "usw2-az1"), "network.flow_logs": False}, []),
+    # subnets of zones that are added at the end, three in all, leave the first where it is
+    ({}, {ZONES: ("usw2-az4", "usw2-az1", "usw2-az2")}, []),
+    ({}, {ZONES: ("usw2-az4", "usw2-az1", "usw2-az2", "usw2-az3")}, [("HP175", "network")]),
+    ({}, {ZONES: ("usw2-az4", "usw2-az1", "usw2-az2", TEXT_TOKEN)}, []),
+    # 32 addresses a node: one more and they do not fit into a quarter of the range
+    ({}, {"compute.instance_count": 509}, []),
+    ({}, {"compute.instance_count": 510}, [("HP175", "network")]),
+    ({}, {"compute.instance_count": NUMBER_TOKEN}, []),
     (within(*SUBNETS), within(*SUBNETS[::-1]), []),
     (within(*SUBNETS), within(*SUBNETS[:1]), [("HP174", "network")]),
     (within(*SUBNETS), within(*SUBNETS[:1], TEXT_TOKEN), []),
@@ -99,6 +107,7 @@ CASES: list[tuple[Mapping[str, Any], Mapping[str, Any], list[tuple[str, str]]]] 
         {ZONES: ("usw2-az1", "usw2-az4")},
         [
             ("HP174", "network"),
+            ("HP175", "network"),
             ("HP370", "home.availability_zone_ids"),
             ("HP370", "scratch.availability_zone_id"),
         ],
@@ -180,7 +189,7 @@ def test_what_is_fixed_for_a_group_is_what_the_handler_calls_so() -> None:
 def test_codes_can_be_explained() -> None:
     of_eks = {f"HP59{number}" for number in range(8)}
     assert {one.rule.code for one in CHANGE_CHECKS} == {
-        *("HP170", "HP171", "HP172", "HP173", "HP174", "HP370", "HP371", "HP372"),
+        *("HP170", "HP171", "HP172", "HP173", "HP174", "HP175", "HP370", "HP371", "HP372"),
         *of_eks,
     }
     assert all(RULES[one.rule.code] is one.rule for one in CHANGE_CHECKS)

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from hyperpod_cdk.network.layout import lay_out
+from hyperpod_cdk.service.layout import lay_out
 from hyperpod_cdk.service.subnets import RESERVED, SPARE
 
 ZONES = ["usw2-az4", "usw2-az1", "usw2-az2", "usw2-az3"]
