@@ -10,6 +10,9 @@ from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError
 from hyperpod_cdk.rehearsal.driver.play import CLUSTER_TYPES, Rehearsal
 from hyperpod_cdk.rehearsal.driver.variants import Variant
 
+_NEEDS_NODES = ("AWS::EKS::Addon",)
+"""On Amazon EKS a cluster is in service before its nodes are, and what comes after it waits for one."""
+
 
 def play_fault(rehearsal: Rehearsal, fault: Fault) -> None:
     """Deploy, change and destroy with something going wrong.
@@ -82,7 +85,8 @@ def _expect_stack(rehearsal: Rehearsal, step: Step, variant: Variant) -> None:
 def _expect_reason(rehearsal: Rehearsal, step: Step, variant: Variant, failures: int) -> None:
     """Show the reason for the cluster's failure, and require what it must say, there and on the terminal."""
     stage = rehearsal.stage
-    failed = [e for e in rehearsal.aws.failures()[failures:] if e.ResourceType in CLUSTER_TYPES]
+    types = (*CLUSTER_TYPES, *(_NEEDS_NODES if variant.spec.cluster.orchestrator.eks else ()))
+    failed = [e for e in rehearsal.aws.failures()[failures:] if e.ResourceType in types]
     if not failed:
         raise RehearsalError("the command failed, but not for the cluster: see its log")
     reason = str(failed[0].ResourceStatusReason)

@@ -90,6 +90,8 @@ def first_group(spec: HyperPodSpec) -> str:
 _CREATE = Step(title="deploy", deploys=Variants.destroyable, status="CREATE_COMPLETE")
 _DESTROY = Step(title="destroy", deploys=None, status="DELETE_COMPLETE")
 _BUSY_TIMES = 3
+_NO_NODE = ("DEGRADED: InsufficientNumberOfReplicas",)
+"""What comes of a cluster on Amazon EKS without a node: the service calls it in service all the same."""
 
 _LIFECYCLE = Fault(
     name="lifecycle",
@@ -115,7 +117,7 @@ _LIFECYCLE = Fault(
             title="deploy, with a command failing on every node",
             deploys=Variants.destroyable,
             says=("E: Could not get lock /var/lib/dpkg/lock-frontend.", "instance group {group}: Failed"),
-            says_on_eks=("containerd does not start", "instance group {group}: Failed"),
+            says_on_eks=_NO_NODE,
             status="ROLLBACK_COMPLETE",
         ),
     ),
@@ -130,6 +132,7 @@ _CAPACITY = Fault(
             deploys=Variants.destroyable,
             troubles=lambda spec: (hyperpod.InsufficientCapacity(group=first_group(spec)),),
             says=("do not have sufficient capacity", "instance group {group}: Failed, 0 of"),
+            says_on_eks=_NO_NODE,
             status="ROLLBACK_COMPLETE",
         ),
     ),
