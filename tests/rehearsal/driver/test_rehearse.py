@@ -28,3 +28,8 @@ def test_configuration_that_breaks_rules(capsys: pytest.CaptureFixture[str], tmp
     broken.write_text(text.replace("capacity_gib: 1200", "capacity_gib: 3600"))
     assert rehearse(broken) == 2
     assert "capacity_gib" in capsys.readouterr().err
+
+
+def test_real_nodes_are_of_slurm(capsys: pytest.CaptureFixture[str]) -> None:
+    assert rehearse("clusters/eks-minimal.yaml", on_hosts=True) == 2
+    assert "real nodes run Slurm" in capsys.readouterr().err
