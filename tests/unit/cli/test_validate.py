@@ -191,6 +191,32 @@ def test_what_a_change_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "instance group gpu" in out
 
 
+def test_what_a_change_costs_on_eks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deployed = "clusters/eks-minimal.yaml"
+    text = Path(deployed).read_text(encoding="utf-8")
+    changes = {
+        "      helm_chart:": '      kubernetes_version: "1.35"\n      helm_chart:',
+        "[usw2-az4, usw2-az1]": "[usw2-az1, usw2-az4]",
+        "  instance_groups:": "  auto_scaling: {}\n  instance_groups:",
+    }
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    changed = tmp_path / "eks-minimal.yaml"
+    changed.write_text(text, encoding="utf-8")
+    assert main(["validate", "--acknowledge", "HP504", str(changed)]) == 0
+    capsys.readouterr()
+    assert main(["validate", "--before", deployed, str(changed)]) == 1
+    out = capsys.readouterr().out
+    line = 1 + text.splitlines().index('      kubernetes_version: "1.35"')
+    assert f"{changed}:{line}:" in out
+    assert "error HP590 cluster.orchestrator.eks.kubernetes_version" in out
+    assert "was 1.33: skips versions, got '1.35'" in out
+    assert "allowed: 1.33, 1.34; nearest: 1.34" in out
+    assert "the control plane carries the old cluster until that is gone" in out
+    assert "HP594" not in out, "autoscaling was off before"
+
+
 def test_what_was_before_is_of_one_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", "--before", EXAMPLES[0], *EXAMPLES]) == 2
     assert main(["validate", "--before", "nowhere.yaml", EXAMPLES[0]]) == 2
