@@ -32,4 +32,4 @@ def test_configuration_that_breaks_rules(capsys: pytest.CaptureFixture[str], tmp
 
 def test_real_nodes_are_of_slurm(capsys: pytest.CaptureFixture[str]) -> None:
     assert rehearse("clusters/eks-minimal.yaml", on_hosts=True) == 2
-    assert "real nodes run Slurm" in capsys.readouterr().err
+    assert "nodes as hosts run Slurm's daemons" in capsys.readouterr().err
