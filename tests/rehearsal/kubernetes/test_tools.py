@@ -75,6 +75,9 @@ def test_kubectl_creates_applies_and_deletes(api: KubernetesApi, serve: Serve) -
     assert (
         tool("kubectl apply -f -", json.dumps(deployment("two"))).stdout == "deployment.apps/web unchanged\n"
     )
+    patch = '[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"three"}]'
+    assert tool(f"kubectl patch deployment/web --type json --patch {patch}").returncode == 0
+    assert containers()[0]["image"] == "three"
     assert tool("kubectl scale deployment/web --replicas=3").returncode != 0, "there is no scale"
     assert tool("kubectl delete -f -", json.dumps(deployment())).returncode == 0
     assert names(api, "deployments", group="apps") == set()

@@ -1,7 +1,7 @@
 """A Kubernetes API in memory that the real helm and kubectl can talk to.
 
-It has the objects, their rules and server-side apply; no controller acts on the objects, and no webhook is
-called. Its unknown paths answer 404 and its unknown forms of patches 415, as the real one's do.
+It has the objects, their rules, every form of patch and server-side apply; no controller acts on the objects,
+no webhook is called, and of subresources there is only status. What it does not have answers 404 or 415.
 """
 
 from hyperpod_cdk.rehearsal.kubernetes.api import KubernetesApi

@@ -9,6 +9,7 @@ from typing import Any
 
 from hyperpod_cdk.rehearsal.kubernetes import discovery, merge, ownership
 from hyperpod_cdk.rehearsal.kubernetes.errors import StatusError, bad_request, no_such_page, unsupported
+from hyperpod_cdk.rehearsal.kubernetes.json_patch import json_patch
 from hyperpod_cdk.rehearsal.kubernetes.requests import Request, Target, User, target
 from hyperpod_cdk.rehearsal.kubernetes.selectors import fields_match, labels_match
 from hyperpod_cdk.rehearsal.kubernetes.store import Change, Document, Store, Validate
@@ -184,6 +185,9 @@ def _update(store: Store, request: Request, wanted: Target) -> Answer:
 def _patch(store: Store, request: Request, wanted: Target) -> Answer:
     if request.media_type == _APPLY:
         return _apply(store, request, wanted)
+    if request.media_type == "application/json-patch+json":
+        operations = request.json
+        return _change(store, request, wanted, lambda old: _as_document(json_patch(old, operations)))
     patch = request.document
     if request.media_type == "application/merge-patch+json":
         return _change(store, request, wanted, lambda old: _as_document(merge.json_merge(old, patch)))

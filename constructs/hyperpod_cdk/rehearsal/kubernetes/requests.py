@@ -57,17 +57,26 @@ class Request:
         """
         if self.media_type == protobuf.MEDIA_TYPE:
             return protobuf.decode(self.body)
+        found = self.json
+        if not isinstance(found, dict):
+            raise bad_request("the body is no object")
+        return found
+
+    @property
+    def json(self) -> Any:
+        """The body, whatever it holds.
+
+        Raises:
+            StatusError: it is no JSON.
+        """
         if self.media_type not in ("", "application/json") and not self.media_type.endswith(
             ("+json", "+yaml")
         ):
             raise unsupported(self.media_type)
         try:
-            found = json.loads(self.body or b"{}")
+            return json.loads(self.body or b"{}")
         except ValueError:
             raise bad_request(f"the body is no JSON: {self.body[:80]!r}") from None
-        if not isinstance(found, dict):
-            raise bad_request("the body is no object")
-        return found
 
     @property
     def manager(self) -> str:
