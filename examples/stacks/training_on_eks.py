@@ -1,4 +1,4 @@
-"""A cluster on Amazon EKS in a stack of your own, beside what is yours: here data, and a role for its readers.
+"""A cluster on Amazon EKS in a stack of your own, beside what is yours: data, and a role for its readers.
 
 hyperpod-cdk chart
 cdk deploy --app "python examples/stacks/training_on_eks.py" -c chart=HyperPodHelmChart
@@ -23,8 +23,7 @@ from hyperpod_cdk.spec import (
     Orchestrator,
 )
 
-# HyperPod restarts jobs by itself in namespaces that begin so
-# (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency.html)
+# where jobs run, and as whom
 NAMESPACE, SERVICE_ACCOUNT = "aws-hyperpod", "trainer"
 
 
