@@ -17,7 +17,9 @@ from hyperpod_cdk.rehearsal.eks.provided import provide
 from hyperpod_cdk.rehearsal.eks.state import Cluster
 from hyperpod_cdk.service import eks as service
 from hyperpod_cdk.service.eks import API_PORT, KUBELET_PORT
+from hyperpod_cdk.service.eks_add_ons import TASK_GOVERNANCE
 from tests.preflight.account import ACCOUNT_ID, CHART_KEY, REGION, Account
+from tests.preflight.changes import deploy
 
 NAME = "training"
 KUBERNETES = "1.33"
@@ -155,6 +157,25 @@ def leave_control_plane(account: Account) -> None:
     clusters, name = eks.service(ACCOUNT_ID, REGION).clusters, "full-Eks-ControlPlane-0A1B2C3D"
     clusters[name] = plane(account)
     account.undo.append(lambda: clusters.pop(name))
+
+
+def deploy_plane(account: Account, version: str, governance: str | None = None) -> None:
+    """Let the stack have a control plane of a version of Kubernetes, and task governance on it."""
+    service = eks.service(ACCOUNT_ID, REGION)
+    made = {
+        "Name": "full-Eks-ControlPlane-0A1B2C3D",
+        "Version": version,
+        "RoleArn": f"arn:aws:iam::{ACCOUNT_ID}:role/eks-{NAME}",
+        "ResourcesVpcConfig": {
+            "SubnetIds": [account.subnet, account.elsewhere],
+            "EndpointPrivateAccess": True,
+        },
+    }
+    speed, service.clock.speed = service.clock.speed, 5000.0
+    account.undo.append(lambda: setattr(service.clock, "speed", speed))
+    deploy(account, {"Plane": {"Type": "AWS::EKS::Cluster", "Properties": made}})
+    if governance:
+        install(service.clusters[str(made["Name"])], TASK_GOVERNANCE, addonVersion=governance)
 
 
 def run_instances(account: Account, count: int, **settings: Any) -> None:

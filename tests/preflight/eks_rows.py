@@ -301,4 +301,14 @@ GOVERNANCE = (
     ),
 )
 
-EKS = (*CONTROL_PLANE, *ADD_ONS, *MADE, *CHART, *THINGS, *QUOTAS, *GOVERNANCE)
+DEPLOYED = (
+    new("kubernetes-upgrade", "two versions", lambda a: eks_account.deploy_plane(a, "1.31")),
+    new("kubernetes-upgrade", "back", lambda a: eks_account.deploy_plane(a, "1.34")),
+    new(
+        "governance-upgrade",
+        "from 1.3",
+        lambda a: eks_account.deploy_plane(a, "1.33", "v1.3.3-eksbuild.1"),
+    ),
+)
+
+EKS = (*CONTROL_PLANE, *ADD_ONS, *MADE, *CHART, *THINGS, *QUOTAS, *GOVERNANCE, *DEPLOYED)

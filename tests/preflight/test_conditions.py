@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.preflight import CHECKS, Aws, Outcome, Report, run
+from hyperpod_cdk.preflight.look import WHO_ASKS, Look
 from hyperpod_cdk.preflight.traffic import ALL
 from hyperpod_cdk.service import quotas
 from hyperpod_cdk.spec import (
@@ -401,6 +402,18 @@ def test_an_account_with_everything_passes(account: Account, ask: Callable[[], A
     assert not_passed(report) == {}
     assert report.exit_code == 0
     assert report.account == "123456789012"
+
+
+@pytest.mark.parametrize("spec", WHOLE.values(), ids=WHOLE)
+def test_no_call_waits_for_the_answer_of_another(
+    account: Account, ask: Callable[[], Aws], spec: Spec
+) -> None:
+    wanted, aws = spec(account), ask()
+    look = Look(spec=wanted, aws=aws)
+    foreseen = {call.key for check in CHECKS if check.needed(wanted) for call in check.asks(look)}
+    run(wanted, aws)
+    # those that were refused are not among aws.made
+    assert set(aws._calls) == foreseen | {WHO_ASKS().key}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.check}: {row.title}")

@@ -149,6 +149,16 @@ def test_quotas_of_other_teams_are_no_fault(account: Account, ask: Callable[[], 
     assert not_passed(run(eks_specs.there(account), ask())) == {}
 
 
+@pytest.mark.parametrize("version", ["1.32", "1.33"])
+def test_a_control_plane_may_go_one_version_further(
+    account: Account, ask: Callable[[], Aws], version: str
+) -> None:
+    eks_account.deploy_plane(account, version, "v1.5.0-eksbuild.1")
+    report = run(eks_specs.new(account), ask())
+    # what the stack has already takes nothing more
+    assert not_passed(report) == {}
+
+
 def test_every_add_on_that_the_stack_makes_is_looked_up(account: Account) -> None:
     names = {one.name for one in eks_plan.add_ons(eks_specs.new(account))}
     assert names == set(ADD_ONS) - {"aws-ebs-csi-driver"}

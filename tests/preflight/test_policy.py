@@ -10,7 +10,7 @@ from hyperpod_cdk.preflight import CHECKS, Aws, Outcome, apis, policy, run
 from hyperpod_cdk.preflight import aws as module
 from hyperpod_cdk.preflight.calls import Api, Call
 from hyperpod_cdk.preflight.look import WHO_ASKS
-from tests.preflight import eks_specs, specs
+from tests.preflight import eks_account, eks_specs, specs
 from tests.preflight.account import Account
 from tests.preflight.changes import other_cluster, without_own_quota, without_plan_zone_id
 
@@ -48,6 +48,7 @@ def busy(account: Account) -> Account:
     """
     other_cluster(account)
     without_plan_zone_id(account)
+    eks_account.deploy_plane(account, "1.33")
     for name in ("EC2-VPC Elastic IPs", f"{RARE} for cluster usage"):
         without_own_quota(account, name)
     return account
