@@ -57,6 +57,10 @@ class Answers:
             {"NatGatewayId": "nat-1", "State": "deleted"},
             {"NatGatewayId": "nat-2", "State": "available"},
         ],
+        "list_compute_quotas": [
+            {"ComputeQuotaArn": "quota-1", "Status": "Deleted"},
+            {"ComputeQuotaArn": "quota-2", "Status": "DeleteFailed"},
+        ],
         "list_keys": [{"KeyId": "going"}, {"KeyId": "staying"}],
     }
 
@@ -82,5 +86,6 @@ def test_what_comes_with_others_is_not_counted() -> None:
         "network interface": {"eni-2"},
         "NAT gateway": {"nat-2"},
         "KMS key": {"staying"},
+        "compute quota": {"quota-2"},
         "EKS cluster": {"plane"},
     }

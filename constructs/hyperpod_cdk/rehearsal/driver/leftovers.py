@@ -36,6 +36,11 @@ def _gone(entry: Mapping[str, Any]) -> bool:
     return str(entry.get("State")) in ("deleted", "deleting")
 
 
+def _deleted(one: Mapping[str, Any]) -> bool:
+    # still shown for a while
+    return bool(one.get("Status") == "Deleted")
+
+
 def _pending(kms: Any, key: Mapping[str, Any]) -> bool:
     # KMS waits 7 to 30 days before it deletes a key
     return bool(kms.describe_key(KeyId=key["KeyId"])["KeyMetadata"]["KeyState"] == "PendingDeletion")
@@ -48,6 +53,20 @@ def _main(table: Mapping[str, Any]) -> bool:
 KINDS: Mapping[str, Kind] = {
     "HyperPod cluster": Kind(
         service="sagemaker", operation="list_clusters", entries="ClusterSummaries", key="ClusterName"
+    ),
+    "compute quota": Kind(
+        service="sagemaker",
+        operation="list_compute_quotas",
+        entries="ComputeQuotaSummaries",
+        key="ComputeQuotaArn",
+        excludes=_deleted,
+    ),
+    "cluster policy": Kind(
+        service="sagemaker",
+        operation="list_cluster_scheduler_configs",
+        entries="ClusterSchedulerConfigSummaries",
+        key="ClusterSchedulerConfigArn",
+        excludes=_deleted,
     ),
     "EKS cluster": Kind(service="eks", operation="list_clusters", entries="clusters", key=""),
     "launch template": Kind(
