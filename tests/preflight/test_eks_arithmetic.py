@@ -19,6 +19,7 @@ from hyperpod_cdk.spec import (
     InstanceRequirements,
     Network,
     Orchestrator,
+    OverrideVpcConfig,
     SystemNodes,
     TaskGovernance,
     Team,
@@ -441,3 +442,18 @@ def test_names_that_a_control_plane_of_the_stack_may_have(name: str, faults: int
     ]
     answers = {"list_clusters": [name], "describe_log_groups": log_groups, "list_stack_resources": own}
     assert told("control-plane-name", spec(), **answers) == []
+
+
+@pytest.mark.parametrize(
+    ("offered", "faults"), [(("usw2-az1",), 1), (("usw2-az2",), 0), (("usw2-az1", "usw2-az4"), 0), ((), 1)]
+)
+def test_system_nodes_lie_in_the_networks_subnets_alone(offered: tuple[str, ...], faults: int) -> None:
+    elsewhere = group("cpu", 1, C5, override_vpc_config=OverrideVpcConfig(subnet_ids=("subnet-c",)))
+    zones = {"subnet-a": "usw2-az4", "subnet-b": "usw2-az2", "subnet-c": "usw2-az1"}
+    found = told(
+        "system-node-offerings",
+        spec(elsewhere),
+        describe_subnets=[{"SubnetId": one, "AvailabilityZoneId": zone} for one, zone in zones.items()],
+        describe_instance_type_offerings=[{"Location": zone} for zone in offered],
+    )
+    assert len(found) == faults

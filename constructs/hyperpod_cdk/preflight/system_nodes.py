@@ -1,6 +1,6 @@
 """HP986, HP987: the ordinary nodes of a control plane that the stack makes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hyperpod_cdk.preflight import apis, eks_plan
 from hyperpod_cdk.preflight.calls import Call
@@ -42,13 +42,18 @@ def _offerings_call(look: Look) -> Call:
     )
 
 
+def _zones(look: Look) -> Iterable[str]:
+    """Of the network's subnets; groups may have others."""
+    existing = look.spec.network.existing
+    if existing is None:
+        return zone_ids(look.spec)
+    known = look.subnets()
+    return [known[one.subnet_id]["AvailabilityZoneId"] for one in existing.subnets if one.subnet_id in known]
+
+
 def _offered(look: Look, rule: Rule) -> Iterator[Finding]:
     offered = {one["Location"] for one in look.aws.answer(_offerings_call(look))}
-    existing = look.spec.network.existing
-    zones = (
-        {one["AvailabilityZoneId"] for one in look.subnets().values()} if existing else zone_ids(look.spec)
-    )
-    known = {zone for zone in zones if not unresolved(zone)}
+    known = {zone for zone in _zones(look) if not unresolved(zone)}
     if known and not known & offered:
         yield rule.finding(
             f"{_PATH}.instance_type",
