@@ -21,6 +21,7 @@ from hyperpod_cdk.spec import (
     Grafana,
     HelmChart,
     Inference,
+    InstanceRequirements,
     Observability,
     SharedLustre,
     SystemNodes,
@@ -62,6 +63,11 @@ def changed(check: str, title: str, more: Settings, *, spec: Spec = eks_specs.th
 def _in_turn(*changes: Callable[[], None]) -> None:
     for change in changes:
         change()
+
+
+def _types(*names: str) -> Settings:
+    several = {"instance_requirements": InstanceRequirements(instance_types=names), "instance_count": 1}
+    return lambda _: {"mixed": several}
 
 
 CONTROL_PLANE = (
@@ -287,6 +293,14 @@ QUOTAS = (
         ),
     ),
     there("training-plan", "not there", without_plan),
+    changed("offerings-of-several", "one of two", _types("ml.c5.xlarge", "ml.g5.12xlarge")),
+    Row(
+        "offerings",
+        "none of two",
+        spec=eks_specs.there,
+        more=_types("ml.g5.12xlarge", "ml.g5.24xlarge"),
+        findings=2,
+    ),
 )
 
 GOVERNANCE = (

@@ -14,7 +14,7 @@ from hyperpod_cdk.spec import (
 )
 from tests.preflight import eks_account, eks_governance, eks_specs
 from tests.preflight.account import Account
-from tests.preflight.changes import every_call, patched
+from tests.preflight.changes import every_call, other_cluster, patched
 from tests.preflight.row import Spec
 from tests.preflight.test_conditions import not_passed
 
@@ -142,6 +142,11 @@ def test_the_stacks_own_cluster_does_not_occupy(account: Account, ask: Callable[
     assert [one.path for one in result(report, "unseen-in-kubernetes").findings] == [
         "cluster.orchestrator.eks.task_governance"
     ]
+
+
+def test_a_cluster_that_is_elsewhere_does_not_occupy(account: Account, ask: Callable[[], Aws]) -> None:
+    other_cluster(account)
+    assert not_passed(run(eks_specs.there(account), ask())) == {}
 
 
 def test_quotas_of_other_teams_are_no_fault(account: Account, ask: Callable[[], Aws]) -> None:

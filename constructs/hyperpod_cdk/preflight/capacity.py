@@ -1,6 +1,7 @@
 """HP93x: whether the nodes are to be had."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk.preflight import apis, places
@@ -8,7 +9,7 @@ from hyperpod_cdk.preflight.calls import Call
 from hyperpod_cdk.preflight.check import Check, Unchecked
 from hyperpod_cdk.preflight.look import Look
 from hyperpod_cdk.preflight.places import Placement
-from hyperpod_cdk.preflight.wanted import live_groups, live_instances
+from hyperpod_cdk.preflight.wanted import flexible, live_groups, live_instances
 from hyperpod_cdk.rules import Finding, Rule, Severity
 from hyperpod_cdk.rules.look import group_zone, groups, instance_types
 from hyperpod_cdk.rules.tokens import unresolved
@@ -42,22 +43,52 @@ def _offerings_call(look: Look) -> Call:
     )
 
 
-def _offered(look: Look, rule: Rule) -> Iterator[Finding | Unchecked]:
-    answer = look.aws.answer(_offerings_call(look))
-    offered = {(one["InstanceType"], one["Location"]) for one in answer}
+@dataclass(frozen=True, kw_only=True)
+class _Missing:
+    """A type that none of a group's zones has; ``alone`` if they have none of the group's others either."""
+
+    path: str
+    name: str
+    zones: set[str]
+    elsewhere: list[str]
+    alone: bool
+
+    def told(self, look: Look, rule: Rule) -> Finding:
+        """What is said of it."""
+        return rule.finding(
+            self.path,
+            f"is not offered in {', '.join(sorted(self.zones))}",
+            given=self.name,
+            allowed=f"in {look.aws.region} it is in {', '.join(self.elsewhere) or 'no zone'}",
+        )
+
+
+def _missing(look: Look) -> Iterator[_Missing]:
+    homes: dict[str, set[str]] = {}
+    for one in look.aws.answer(_offerings_call(look)):
+        homes.setdefault(one["InstanceType"], set()).add(one["Location"])
     for placement in places.placements(look.spec):
         zones = zones_of(look, placement)
-        for path, full_name in instance_types(placement.path, placement.group):
-            name = _ec2_name(full_name)
-            if not zones or unresolved(name) or any((name, zone) in offered for zone in zones):
-                continue
-            elsewhere = sorted(zone for offer, zone in offered if offer == name)
-            yield rule.finding(
-                path,
-                f"is not offered in {', '.join(sorted(zones))}",
-                given=full_name,
-                allowed=f"in {look.aws.region} it is in {', '.join(elsewhere) or 'no zone'}",
-            )
+        named = list(instance_types(placement.path, placement.group))
+        if not zones or unresolved(*(name for _, name in named)):
+            continue
+        lacking = [(path, name) for path, name in named if not zones & homes.get(_ec2_name(name), set())]
+        for path, name in lacking:
+            elsewhere = sorted(homes.get(_ec2_name(name), ()))
+            alone = len(lacking) == len(named)
+            yield _Missing(path=path, name=name, zones=zones, elsewhere=elsewhere, alone=alone)
+
+
+def _offered(look: Look, rule: Rule) -> Iterator[Finding]:
+    return (one.told(look, rule) for one in _missing(look) if one.alone)
+
+
+def _of_use(look: Look, rule: Rule) -> Iterator[Finding]:
+    return (one.told(look, rule) for one in _missing(look) if not one.alone)
+
+
+def _ask_offerings(look: Look) -> list[Call]:
+    return [_offerings_call(look), *([look.subnets_call()] if places.subnets(look.spec) else [])]
 
 
 # -- training plans ------------------------------------------------------------------------------------
@@ -171,11 +202,23 @@ CHECKS = (
             source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html",
         ),
         apis=(apis.DESCRIBE_OFFERINGS, apis.DESCRIBE_SUBNETS),
-        asks=lambda look: [
-            _offerings_call(look),
-            *([look.subnets_call()] if places.subnets(look.spec) else []),
-        ],
+        asks=_ask_offerings,
         find=_offered,
+    ),
+    Check(
+        name="offerings-of-several",
+        rule=Rule(
+            code="HP933",
+            title="one of several instance types that its zone does not have",
+            why="nodes come up of the group's other types alone",
+            fix="leave the type out, or choose a zone that offers it too",
+            source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html",
+            severity=Severity.WARNING,
+        ),
+        apis=(apis.DESCRIBE_OFFERINGS, apis.DESCRIBE_SUBNETS),
+        asks=_ask_offerings,
+        needed=lambda spec: any(True for _ in flexible(spec)),
+        find=_of_use,
     ),
     Check(
         name="training-plan",
