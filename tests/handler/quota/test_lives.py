@@ -19,12 +19,12 @@ Describe that does not know a quota yet makes it gone           _check_response:
 what a list tells alone is compared                             _check_response: a no-op makes calls
 ==============================================================  ============================================
 
-The last four were the handler's own faults. Not caught here, but by tests of their own, each seen to fail when
-the code was broken: CreateFailed is no failure; TargetVersion is another; a conflict is not read again; a team
-or name of another is taken; a version of before is believed; no note, or one that stays; an unknown outcome
-fails on_event; what is taken away, or taken over, stays; what the service did not keep counts; fractions stay
-text; parts that follow from others are differences; a renamed quota is a second one; what failed is not sent
-again; tags are sent before a refusal; a deletion is asked for without end.
+The last four were the handler's own faults. Not caught here, but by tests of their own, each seen to fail
+when the code was broken: CreateFailed is no failure; TargetVersion is another; a conflict is not read
+again; a team or name of another is taken; a version of before is believed; no note, or one that stays; an
+unknown outcome fails on_event; what is taken away, or taken over, stays; what the service did not keep
+counts; fractions stay text; parts that follow from others are differences; a renamed quota is a second one;
+what failed is not sent again; tags are sent before a refusal; a deletion is asked for without end.
 """
 
 import os
