@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperpod_cdk.cluster.first_node import with_a_first_node
 from hyperpod_cdk.cluster.kubernetes_request import auto_patch, kubernetes, shared_environment, shared_lustre
 from hyperpod_cdk.cluster.update_request import update_deployment
 from hyperpod_cdk.service.eks import OPERATOR_TAG
@@ -115,7 +116,7 @@ def _groups(cluster: Cluster, resources: ClusterResources, *, restricted: bool) 
     """Groups of one kind; restricted ones have a list of their own."""
     return [
         _instance_group(group, resources.groups[group.instance_group_name], legacy=resources.legacy)
-        for group in cluster.instance_groups
+        for group in with_a_first_node(cluster).instance_groups
         if (group.environment_config is not None) is restricted
     ]
 

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hyperpod_cdk.eks.compute_quota import ComputeQuota, ComputeQuotas
     from hyperpod_cdk.eks.control_plane import EksControlPlane, ExistingControlPlane
     from hyperpod_cdk.eks.dependencies import HyperPodDependencies
     from hyperpod_cdk.eks.interface import IEksControlPlane
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from hyperpod_cdk.eks.training_operator import TrainingOperator
 
 __all__ = [
+    "ComputeQuota",
+    "ComputeQuotas",
     "EksControlPlane",
     "EksPlatform",
     "EksServices",
@@ -25,6 +28,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ComputeQuota": "compute_quota",
+    "ComputeQuotas": "compute_quota",
     "EksControlPlane": "control_plane",
     "EksPlatform": "platform",
     "EksServices": "services",

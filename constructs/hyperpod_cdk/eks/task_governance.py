@@ -68,7 +68,7 @@ class TaskGovernance(Construct):
             ),
         )
         self.policy.node.add_dependency(self.add_on)
-        told = cdk.Acknowledgment(id=_NO_TYPE, reason="HP529 tells of it, from the same lists, which lag behind")
+        told = cdk.Acknowledgment(id=_NO_TYPE, reason="HP529 tells of it: such lists lag behind")
         cdk.Validations.of(self.policy).acknowledge(told)
         self.quotas: ComputeQuotas | None = None
         """The quotas of teams; None where there are no teams."""

@@ -235,8 +235,8 @@ def limits_of_the_quota(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP529",
         title="task governance where CloudFormation is not known to have its policy's type",
-        why="where CloudFormation lacks the type the deployment stops at it; its lists of types by Region lag "
-        "behind",
+        why="where CloudFormation lacks the type the deployment stops at it; lists of its types by Region "
+        "lag behind",
         fix="look with `aws cloudformation describe-type --type RESOURCE --type-name "
         "AWS::SageMaker::ClusterSchedulerConfig`, and acknowledge this if it is there",
         source="CloudFormation's schemas by Region: AWS::SageMaker::ClusterSchedulerConfig (cfn-lint 1.58.0)",

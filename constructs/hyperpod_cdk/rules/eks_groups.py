@@ -1,11 +1,11 @@
-"""HP517 to HP519, HP545 to HP549, HP561: instance groups and nodes on Amazon EKS."""
+"""HP517 to HP519, HP545 to HP549, HP561, HP562: instance groups and nodes on Amazon EKS."""
 
 import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from hyperpod_cdk.rules.finding import Finding
-from hyperpod_cdk.rules.look import groups, is_continuous, is_eks
+from hyperpod_cdk.rules.look import groups, is_continuous, is_eks, needs_a_node
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -194,6 +194,23 @@ def on_create_needed(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         config = group.life_cycle_config
         if config is not None and (config.on_create is None or config.on_init_complete is not None):
             yield rule.finding(f"{path}.life_cycle_config", "does not name on_create alone")
+
+
+@checks(
+    Rule(
+        code="HP562",
+        title="add-ons without a node to run on",
+        why="the pods of the training operator, task governance, observability and inference run on the "
+        "cluster's nodes; without any the add-on fails after 20 minutes, and the deployment with it",
+        fix="give an ordinary group at least one node, or leave these out (training_operator: null)",
+        source=f"{GUIDE}sagemaker-eks-operator-install.html",
+    )
+)
+def node_needed(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    ordinary = [group for _, group in groups(spec) if group.environment_config is None]
+    counts = [group.instance_count for group in ordinary]
+    if needs_a_node(spec.cluster) and not unresolved(*counts) and not sum(counts):
+        yield rule.finding("cluster.instance_groups", "have no node", given=0, allowed="1 or more")
 
 
 @checks(

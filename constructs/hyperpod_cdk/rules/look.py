@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import (
+    Cluster,
     FileSystem,
     HyperPodSpec,
     InstanceGroup,
@@ -40,6 +41,15 @@ def is_eks(spec: HyperPodSpec) -> bool:
 def orchestration(spec: HyperPodSpec) -> Orchestration:
     """What runs the jobs, as the catalogue of instance types names it."""
     return Orchestration.EKS if is_eks(spec) else Orchestration.SLURM
+
+
+def needs_a_node(cluster: Cluster) -> bool:
+    """Whether add-ons whose pods run on the cluster's own nodes are installed with it."""
+    eks = cluster.orchestrator.eks
+    if eks is None:
+        return False
+    chosen = (eks.training_operator, eks.task_governance, eks.observability, eks.inference)
+    return any(one is not None for one in chosen)
 
 
 def instance_types(path: str, group: InstanceGroup) -> Iterator[tuple[str, str]]:

@@ -56,7 +56,8 @@ class InstanceGroup:
     """Several types instead of one; Amazon EKS and Continuous provisioning only."""
     min_instance_count: int | None = None
     """Nodes that must be up before the group counts as in service, 0 to ``instance_count``; Continuous
-    provisioning only. Default: the service's, 1 for controller and login, else 0."""
+    provisioning only. Default: the service's, 1 for controller and login, else 0; but if no group says any,
+    1 for the first one with nodes on Amazon EKS, where add-ons wait for a node."""
     slurm_config: SlurmConfig | None = None
     """What the nodes are in Slurm; needed there."""
     kubernetes_config: KubernetesConfig | None = None

@@ -9,7 +9,7 @@ import pytest
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Match, Template
 
-from hyperpod_cdk.eks import TaskGovernance
+from hyperpod_cdk.eks import ComputeQuota, ComputeQuotas, TaskGovernance
 from hyperpod_cdk.eks.quota_request import create_compute_quota_request
 from hyperpod_cdk.eks.task_governance import ADD_ON
 from hyperpod_cdk.service.api_model import input_shape, walk
@@ -221,6 +221,16 @@ def test_attributes_for_outputs() -> None:
     outputs = Template.from_stack(stack).to_json()["Outputs"].values()
     found = {output["Value"]["Fn::GetAtt"][1] for output in outputs}
     assert found == {"QueueName", "Namespace", "ComputeQuotaId"}
+
+
+def test_quotas_of_a_cluster_that_is_there_already() -> None:
+    """A stack of one's own, beside another that has the cluster, its add-on and its policy."""
+    stack = cdk.Stack(cdk.App(), "S")
+    quotas = ComputeQuotas(
+        stack, "Quotas", teams=[WHOLE], cluster_arn=ARN, eks_cluster_name="eks", depends_on=[]
+    )
+    assert isinstance(quotas.quotas["vision"], ComputeQuota)
+    Template.from_stack(stack).resource_count_is("Custom::HyperPodComputeQuota", 1)
 
 
 def test_without_teams_there_is_no_handler() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import aws_cdk as cdk
@@ -161,6 +162,19 @@ def test_the_request_in_the_words_of_the_api(request_: dict[str, Any]) -> None:
         }
     }
     assert set(request_) <= set(input_shape("CreateCluster").members)
+
+
+def test_one_node_is_waited_for_where_add_ons_need_one() -> None:
+    one, other = replace(GPU, min_instance_count=None), replace(FLEXIBLE, instance_count=3)
+    none = replace(other, instance_group_name="none", instance_count=0)
+
+    def minimums(*groups: InstanceGroup, **settings: Any) -> list[int | None]:
+        made = stack(on_eks(*groups, **settings)).cluster.request["InstanceGroups"]
+        return [group.get("MinInstanceCount") for group in made]
+
+    assert minimums(none, one, other) == [None, 1, None]
+    assert minimums(one, replace(other, min_instance_count=0)) == [None, 0]
+    assert minimums(one, other, training_operator=None) == [None, None]
 
 
 def test_every_ordinary_group_runs_the_script_of_eks(request_: dict[str, Any]) -> None:

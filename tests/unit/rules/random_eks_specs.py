@@ -1,6 +1,7 @@
 """Random specs of clusters on Amazon EKS: sound ones, and ones with something changed that somebody minds."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -151,6 +152,8 @@ def sound_specs(draw: st.DrawFn) -> HyperPodSpec:
     groups = [
         _group(dice, f"group-{n}", continuous=continuous, existing=existing) for n in range(1 + dice.upto(2))
     ]
+    # add-ons want a node
+    groups[0] = replace(groups[0], instance_count=max(groups[0].instance_count, 1))
     # the volumes of restricted groups have keys, which need Continuous provisioning
     count = dice.upto(2) if continuous else 0
     groups += [_restricted(dice, f"nova-{n}", shared=shared, existing=existing) for n in range(count)]

@@ -88,6 +88,10 @@ def subnets(*zones: str | None) -> Network:
     )
 
 
+def counted(*counts: Any) -> dict[str, Any]:
+    return {f"{group}.instance_count": count for group, count in zip(GROUPS, counts, strict=True)}
+
+
 TAINT = KubernetesConfig(taints=[Taint(key="dedicated", effect=TaintEffect.NO_SCHEDULE)])
 STRESSED = {"compute.on_start_deep_health_checks": (DeepHealthCheck.INSTANCE_STRESS,)}
 TWO = {
@@ -341,6 +345,15 @@ ROWS = [
         ["compute.environment_config"],
     ),
     ("HP547", {"cluster.shared_environment_config": SHARED}, ["cluster.shared_environment_config"]),
+    ("HP562", {**plane(), **counted(0, 0, 1)}, []),
+    ("HP562", {**plane(training_operator=None), **counted(0, 0, 0)}, []),
+    ("HP562", {**plane(), **counted(0, 0, NUMBER)}, []),
+    ("HP562", {**plane(), **counted(0, 0, 0)}, ["cluster.instance_groups"]),
+    (
+        "HP562",
+        {**plane(), **counted(0, 0, 1), "compute.environment_config": EnvironmentConfig()},
+        ["cluster.instance_groups"],
+    ),
     ("HP561", {**plane(), **STRESSED}, []),
     ("HP561", {**plane(), **STRESSED, "compute.instance_type": TEXT_TOKEN}, []),
     ("HP561", {**plane(), **STRESSED, "compute.instance_type": "ml.trn1.32xlarge"}, []),
