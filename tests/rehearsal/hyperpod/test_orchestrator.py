@@ -184,3 +184,18 @@ def test_governance_waits_for_its_add_on(
     )
     plane.add_ons[orchestrator.GOVERNANCE] = {"status": "ACTIVE"}
     assert service.governance_readiness(cluster) == ""
+
+
+def test_the_role_that_scales_stays_while_it_does(
+    account: Account, plane: ControlPlane, in_service: Create, sagemaker: Any, refused: Refused
+) -> None:
+    scaling = {"AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"}}
+    first, other = (f"arn:aws:iam::123456789012:role/{name}" for name in ("scaler", "other"))
+    described = in_service(
+        **{**request(account), "NodeProvisioningMode": "Continuous", **scaling, "ClusterRole": first}
+    )
+    assert described["AutoScaling"]["Status"] == "InService"
+    told = refused(sagemaker.update_cluster, ClusterName="ml", ClusterRole=other)[1]
+    assert told == "ClusterRole can not be changed while AutoScaling is enabled."
+    off = {"AutoScaling": {"Mode": "Disable"}}
+    assert sagemaker.update_cluster(ClusterName="ml", ClusterRole=other, **off)["ClusterArn"]

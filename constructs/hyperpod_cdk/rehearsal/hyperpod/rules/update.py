@@ -80,6 +80,7 @@ def _refusals(current: Spec, update: Spec) -> Iterator[str]:
     existing = {group["InstanceGroupName"]: group for group in groups_of(current)}
     yield from _refuse_deletions(existing, update)
     yield from _refuse_orchestrator(current, update)
+    yield from _refuse_role(current, update)
     for group in groups_of(update):
         name = group["InstanceGroupName"]
         if name in existing:
@@ -111,6 +112,14 @@ def _refuse_orchestrator(current: Spec, update: Spec) -> Iterator[str]:
     database = before.get("Slurm", {}).get("AccountingDatabase")
     if database and not after.get("Slurm", {}).get("AccountingDatabase"):
         yield "AccountingDatabase can not be removed once it is attached."
+
+
+def _refuse_role(current: Spec, update: Spec) -> Iterator[str]:
+    """…/dg/sagemaker-hyperpod-eks-autoscaling-cluster.html: not while the role is at work."""
+    scales = {**current, **update}.get("AutoScaling", {}).get("Mode") == "Enable"
+    before, after = current.get("ClusterRole"), update.get("ClusterRole")
+    if scales and before and after and before != after:
+        yield "ClusterRole can not be changed while AutoScaling is enabled."
 
 
 def _refuse_changes(before: Spec, after: Spec) -> Iterator[str]:
