@@ -1,6 +1,6 @@
 """What a request says of a cluster on Amazon EKS alone: of its groups, and of the whole."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from hyperpod_cdk.migration.notes import Kind, Note
 from hyperpod_cdk.migration.part import Part
 from hyperpod_cdk.migration.updates import deployment
 from hyperpod_cdk.service.eks import OPERATOR_TAG
-from hyperpod_cdk.spec import AutoScalerType, FsxLustreDeletionPolicy
+from hyperpod_cdk.spec import AutoScalerType, FsxLustreDeletionPolicy, NodeProvisioningMode
 
 _LUSTRE = {"size_in_gib": "SizeInGiB", "per_unit_storage_throughput": "PerUnitStorageThroughput"}
 _ON, _OFF = "Enable", "Disable"
@@ -71,6 +71,27 @@ def read_platform(part: Part, tags: dict[str, Any], notes: list[Note]) -> dict[s
         "shared_environment_config": _shared(part, notes),
     }
     return {key: value for key, value in settings.items() if value is not None}
+
+
+def tell_first_node(
+    cluster: Mapping[str, Any], groups: Sequence[tuple[str, Mapping[str, Any]]], notes: list[Note]
+) -> None:
+    """Tell of the minimum of one node that the training operator brings where no group says one.
+
+    Args:
+        cluster: its settings.
+        groups: paths of the groups in the request, and their settings.
+        notes: are added to.
+    """
+    operator = cluster["orchestrator"]["eks"].value["training_operator"].value
+    said = any("min_instance_count" in settings for _, settings in groups)
+    if operator is None or said or cluster["node_provisioning_mode"] != NodeProvisioningMode.CONTINUOUS:
+        return
+    for path, settings in groups:
+        if "environment_config" not in settings and settings["instance_count"] != 0:
+            text = "1 is written where none is given, since the training operator needs a node to run on"
+            notes.append(Note(kind=Kind.CHANGED, path=f"{path}.MinInstanceCount", text=text))
+            return
 
 
 def _operator(tags: dict[str, Any], notes: list[Note]) -> Any:

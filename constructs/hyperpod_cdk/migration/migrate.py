@@ -13,7 +13,7 @@ from hyperpod_cdk.migration import slurm
 from hyperpod_cdk.migration.cluster import read_cluster, read_network
 from hyperpod_cdk.migration.files import SourceError, Sources
 from hyperpod_cdk.migration.groups import Group, read_eks_group, read_group
-from hyperpod_cdk.migration.kubernetes import is_on_eks
+from hyperpod_cdk.migration.kubernetes import is_on_eks, tell_first_node
 from hyperpod_cdk.migration.notes import OPEN, Kind, Note, by_kind
 from hyperpod_cdk.migration.part import Part
 from hyperpod_cdk.migration.reasons import reason
@@ -88,6 +88,8 @@ class _Course:
         if not self._eks:
             tree["lifecycle"] = Noted(value={"mode": mode}, above=_MODES[mode], apart=True)
         cluster = read_cluster(self._request, self._notes, legacy=mode is LifecycleMode.LEGACY)
+        if self._eks:
+            tell_first_node(cluster, [(one.part.path, one.settings) for one in groups], self._notes)
         if multi_head:
             cluster.setdefault("orchestrator", {}).setdefault("slurm", {})["multi_head"] = multi_head
         cluster["instance_groups"] = [

@@ -37,7 +37,7 @@ _SCALARS: Mapping[str, st.SearchStrategy[Any]] = {
     "timestamp": st.just("2026-11-30T12:00:00Z"),
 }
 
-_UNORDERED = ("InstanceStorageConfigs", "AutoRollbackConfiguration", "Tags")
+_UNORDERED = ("InstanceStorageConfigs", "AutoRollbackConfiguration", "Tags", "Taints")
 
 
 def _values(name: str, shape: Shape) -> st.SearchStrategy[Any]:
@@ -155,8 +155,8 @@ def resolved(spec: HyperPodSpec) -> Cluster:
 def differences(first: Request, second: Request) -> list[str]:
     """Paths of values that only one of two requests has, or that differ.
 
-    What is empty says nothing, but for a kind of capacity, and so does a RootVolume of false. Storage, alarms
-    and tags have no order: those of the second request are put beside their like of the first.
+    What is empty says nothing, but for a kind of capacity, and so does a RootVolume of false. Storage,
+    alarms, tags and taints have no order: those of the second request are put beside their like of the first.
     """
     one, two = dict(_leaves(first, "")), dict(_leaves(_aligned(first, second), ""))
     return [path for path in {**one, **two} if one.get(path) != two.get(path)]
@@ -188,7 +188,8 @@ def _aligned(first: Any, second: Any, name: str = "") -> Any:
     rest, beside = list(second), []
     for entry in first:
         said = bool(list(_leaves(entry, "")))
-        like = next((one for one in rest if said and _kind(one) == _kind(entry)), None)
+        alike = [one for one in rest if said and _kind(one) == _kind(entry)]
+        like = next((one for one in alike if one == entry), next(iter(alike), None))
         if like is not None:
             rest.remove(like)
         beside.append(like)

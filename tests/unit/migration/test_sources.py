@@ -245,6 +245,22 @@ def test_the_tag_of_the_training_operator_decides_on_it() -> None:
         assert dict(spec.cluster.tags) == {one["Key"]: one["Value"] for one in tags}
 
 
+def test_a_node_for_the_training_operator_is_told() -> None:
+    groups = [{**group, "MinInstanceCount": None} for group in ON_EKS["InstanceGroups"]]
+    groups[0]["InstanceCount"] = 0
+    path = "InstanceGroups[1].MinInstanceCount"
+    request = {**ON_EKS, "InstanceGroups": groups}
+    assert path in {note.path for note in migrate(Sources(request=request)).notes}
+    changes: tuple[dict[str, Any], ...] = (
+        {"Tags": []},
+        {"NodeProvisioningMode": None},
+        {"InstanceGroups": ON_EKS["InstanceGroups"]},
+    )
+    for change in changes:
+        made = migrate(Sources(request={**request, **change}))
+        assert not [note.path for note in made.notes if note.path.endswith("MinInstanceCount")]
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
