@@ -180,9 +180,10 @@ class _Course:
             self._notes.append(Note(kind=Kind.CHANGED, path=path, text=text))
 
     def _region(self) -> str | None:
-        arns = [one.value.get("TrainingPlanArn") for one in self._request.items("InstanceGroups")]
-        arns.append(self._request.below("Orchestrator").below("Eks").value.get("ClusterArn"))
-        named = (str(arn).split(":")[3] for arn in arns if arn and str(arn).count(":") > 3)
+        eks = self._request.below("Orchestrator").below("Eks")
+        holders = [(one, "TrainingPlanArn") for one in self._request.items("InstanceGroups")]
+        arns = [one.value[key] for one, key in [*holders, (eks, "ClusterArn")] if one.has(key)]
+        named = (str(arn).split(":")[3] for arn in arns if str(arn).count(":") > 3)
         return self._sources.region or next(filter(None, named), None) or self._file_systems.region()
 
     def _head(self, schema: str | None, notes: Sequence[Note]) -> str:

@@ -224,6 +224,12 @@ def test_what_a_request_for_eks_needs(content: dict[str, Any], reason: str) -> N
             migrate(Sources(request=request))
 
 
+@pytest.mark.parametrize("value", ["EKS", [], {"Eks": []}, {"Eks": "x"}, {"Eks": {"ClusterArn": 1}}])
+def test_what_is_no_orchestrator_is_told(value: Any) -> None:
+    made = migrate(Sources(request={**ON_EKS, "Orchestrator": value, "InstanceGroups": ["x", {}]}))
+    assert not made.is_complete
+
+
 def test_restricted_groups_alone_are_a_cluster(tmp_path: Path) -> None:
     request = {key: value for key, value in ON_EKS.items() if key != "InstanceGroups"}
     made = migrate(read_sources([stored(tmp_path, "nova.json", request)]))
