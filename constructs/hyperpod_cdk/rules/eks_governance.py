@@ -250,7 +250,7 @@ def policy_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     if region not in POLICY_REGIONS:
         yield rule.finding(
             _WHERE,
-            f"needs AWS::SageMaker::ClusterSchedulerConfig, which {region} has not",
+            f"needs AWS::SageMaker::ClusterSchedulerConfig, which is not known to be in {region}",
             allowed=", ".join(sorted(POLICY_REGIONS)),
         )
 
