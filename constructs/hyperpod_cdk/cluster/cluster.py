@@ -18,6 +18,7 @@ from hyperpod_cdk.access import ClusterRole, ExecutionRole
 from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
 from hyperpod_cdk.cluster.bootstrap_guard import BootstrapGuardFunction
+from hyperpod_cdk.cluster.described import as_spec
 from hyperpod_cdk.cluster.naming import generated_names, named
 from hyperpod_cdk.cluster.node_permissions import allow_software
 from hyperpod_cdk.cluster.nodes import node_config
@@ -44,16 +45,11 @@ from hyperpod_cdk.spec import (
     Cluster,
     Deployment,
     EksOrchestrator,
-    ExistingNetwork,
-    ExistingSubnet,
-    HyperPodSpec,
     InstanceGroup,
     Lifecycle,
     LifeCycleConfig,
     LifecycleMode,
-    Network,
     NodeType,
-    OverrideVpcConfig,
     Provisioning,
 )
 
@@ -103,7 +99,7 @@ class HyperPodCluster(ClusterBase):
         refuse(self.node.path, _plane_faults(self._eks, control_plane))
         self._deployment = deployment or Deployment()
         self._lifecycle = lifecycle or Lifecycle()
-        described = _as_spec(cluster, network, self._lifecycle, self._deployment)
+        described = as_spec(cluster, network, self._lifecycle, self._deployment)
         self.warnings = checked(replace(described, region=cdk.Stack.of(self).region), self.node.path)
         """What is doubtful about it; shown at synth too."""
         annotate(self, self.warnings)
@@ -408,43 +404,3 @@ def _controller_group(cluster: Cluster) -> str | None:
         ),
         None,
     )
-
-
-def _as_spec(
-    cluster: Cluster, network: IHyperPodNetwork, lifecycle: Lifecycle, deployment: Deployment
-) -> HyperPodSpec:
-    """The whole spec that rules ask for, the network described by what it has become."""
-    zones = {
-        subnet.subnet_id: zone for zone, subnets in network.subnets_by_zone.items() for subnet in subnets
-    }
-    existing = ExistingNetwork(
-        subnets=[
-            ExistingSubnet(subnet_id=subnet.subnet_id, availability_zone_id=zones.get(subnet.subnet_id))
-            for subnet in network.subnets
-        ],
-        security_group_ids=[group.security_group_id for group in network.security_groups],
-    )
-    default = {zones.get(subnet.subnet_id) for subnet in network.default_subnets}
-    zone = default.pop() if len(default) == 1 and len(network.subnets_by_zone) > 1 else None
-    groups = [_placed(group, zone) if zone else group for group in cluster.instance_groups]
-    eks = cluster.orchestrator.eks
-    if eks is not None:
-        # volumes are of file systems that are not seen from here, and drivers are installed for volumes
-        cluster = replace(
-            cluster,
-            orchestrator=replace(cluster.orchestrator, eks=replace(eks, volumes={}, add_ons={})),
-        )
-    return HyperPodSpec(
-        cluster=replace(cluster, instance_groups=groups),
-        network=Network(existing=existing),
-        lifecycle=lifecycle,
-        deployment=deployment,
-    )
-
-
-def _placed(group: InstanceGroup, zone: str) -> InstanceGroup:
-    """The group with the zone said that it lies in because it says none."""
-    place = group.override_vpc_config or OverrideVpcConfig()
-    if place.availability_zone_id or place.subnet_ids:
-        return group
-    return replace(group, override_vpc_config=replace(place, availability_zone_id=zone))
