@@ -58,6 +58,8 @@ def build(account: Account) -> None:
         "admins": iam.create_role(RoleName="admins", Path="/team/", AssumeRolePolicyDocument="{}")["Role"][
             "Arn"
         ],
+        "provider": _provider(account, made.about["identity"]["oidc"]["issuer"]),
+        "other_provider": _provider(account, "https://oidc.eks.us-west-2.amazonaws.com/id/0123456789"),
         "ann": iam.create_user(UserName="ann")["User"]["Arn"],
     }
     account.put(CHART_KEY, chart())
@@ -66,6 +68,11 @@ def build(account: Account) -> None:
     kind = "application/vnd.oci.image.manifest.v1+json"
     manifest = {"schemaVersion": 2, "mediaType": kind, "config": {"digest": "sha256:1"}, "layers": []}
     ecr.put_image(repositoryName="charts/hyperpod", imageManifest=json.dumps(manifest), imageTag="1.0.0")
+
+
+def _provider(account: Account, url: str) -> str:
+    made = account.client("iam").create_open_id_connect_provider(Url=url, ClientIDList=["sts.amazonaws.com"])
+    return str(made["OpenIDConnectProviderArn"])
 
 
 def plane(account: Account) -> Cluster:

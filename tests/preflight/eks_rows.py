@@ -83,6 +83,8 @@ CONTROL_PLANE = (
         "ConfigMap",
         lambda a: alter(a, accessConfig={"authenticationMode": "CONFIG_MAP"}),
     ),
+    there("oidc-provider", "not there", oidc_provider_arn=lambda a: f"{a.provider}x"),
+    there("oidc-provider", "of another", oidc_provider_arn=lambda a: a.other_provider),
     there(
         "eks-version",
         "too old",

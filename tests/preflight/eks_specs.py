@@ -56,6 +56,7 @@ def there(account: Account, **changes: Any) -> HyperPodSpec:
             grafana=Grafana(name="dashboards", arn=account.grafana),
         ),
         inference=Inference(model_buckets=(DATA_BUCKET,)),
+        oidc_provider_arn=account.provider,
     )
     network = ExistingNetwork(
         vpc_id=account.vpc,

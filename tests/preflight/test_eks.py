@@ -68,6 +68,16 @@ def test_one_call_without_an_answer(
         assert set(results) == checks | also
 
 
+def test_a_region_without_amazon_eks(account: Account, ask: Callable[[], Aws]) -> None:
+    patched(account, "eks", "describe_cluster_versions", "UnknownOperationException")
+    report = run(eks_specs.new(account), ask())
+    assert not_passed(report) == {
+        "kubernetes-offered": Outcome.FAIL,
+        "kubernetes-support": Outcome.UNKNOWN,
+    }
+    assert [one.path for one in result(report, "kubernetes-offered").findings] == ["region"]
+
+
 def test_the_list_of_principals_goes_on_behind_one_that_is_denied(
     account: Account, ask: Callable[[], Aws]
 ) -> None:

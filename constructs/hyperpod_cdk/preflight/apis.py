@@ -84,6 +84,9 @@ DESCRIBE_SECRET = Api(
 )
 DESCRIBE_WORKSPACE = Api(client="amp", operation="describe_workspace", action="aps:DescribeWorkspace")
 DESCRIBE_GRAFANA = Api(client="grafana", operation="describe_workspace", action="grafana:DescribeWorkspace")
+GET_OIDC_PROVIDER = Api(
+    client="iam", operation="get_open_id_connect_provider", action="iam:GetOpenIDConnectProvider"
+)
 GET_USER = Api(client="iam", operation="get_user", action="iam:GetUser")
 DESCRIBE_LOG_GROUPS = Api(
     client="logs", operation="describe_log_groups", action="logs:DescribeLogGroups", items="logGroups"

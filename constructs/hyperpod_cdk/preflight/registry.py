@@ -9,6 +9,7 @@ from hyperpod_cdk.preflight import (
     eks_add_ons,
     eks_deployed,
     eks_existing,
+    eks_identity,
     eks_new,
     eks_traffic,
     file_system_ports,
@@ -34,7 +35,7 @@ from hyperpod_cdk.rules import Rule
 _MODULES = (
     *(account, region_options, instance_quotas, network_quotas, subnets, routes, security_groups),
     *(capacity, file_systems, file_system_ports, scripts, roles, keys, things, deployed),
-    *(eks_existing, eks_traffic, eks_add_ons, eks_new, eks_deployed),
+    *(eks_existing, eks_identity, eks_traffic, eks_add_ons, eks_new, eks_deployed),
     *(system_nodes, helm_chart, governance, workspaces),
 )
 
