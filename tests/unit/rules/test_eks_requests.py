@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
 from hyperpod_cdk.rules import check, errors
 from hyperpod_cdk.spec import (
@@ -32,12 +31,12 @@ from hyperpod_cdk.spec import (
     UpdateDeploymentConfig,
 )
 from tests.unit.rules.members import ON_EKS, leaves, refused_values, taken_values
+from tests.unit.rules.properties import Outcome, members_of, members_of_sound, outcomes_of, said
 from tests.unit.rules.random_eks_specs import ARN, LUSTRE, changed_specs, sound_specs
 from tests.unit.rules.random_specs import EXISTING, KEY, PLAN, ROLE
 from tests.unit.rules.requests import refusals, request_of
 from tests.unit.rules.specs import changed, full_path
 from tests.unit.rules.test_eks import WITHOUT_SLURM
-from tests.unit.rules.test_request_property import Outcome, members_of, reproducible, said
 
 TYPES = ("ml.g5.8xlarge", "ml.g5.4xlarge")
 BATCH = BatchSize(type=BatchSizeType.INSTANCE_COUNT, value=1)
@@ -131,18 +130,7 @@ def test_the_limits_themselves_are_taken(member: str, value: Any) -> None:
 @pytest.fixture(scope="module")
 def outcomes() -> Sequence[Outcome]:
     """Of many random specs, while the property is held against each."""
-    found: list[Outcome] = []
-
-    @settings(reproducible, max_examples=300)
-    @given(changed_specs())
-    def property_holds(spec: HyperPodSpec) -> None:
-        codes = frozenset(finding.code for finding in errors(check(spec)))
-        refused = said(spec)
-        assert codes or not refused
-        found.append(Outcome(codes=codes, refusals=refused))
-
-    property_holds()
-    return found
+    return outcomes_of(changed_specs())
 
 
 def test_what_the_service_refuses_the_rules_refuse(outcomes: Sequence[Outcome]) -> None:
@@ -157,20 +145,5 @@ def test_what_the_rules_pass_the_service_takes(outcomes: Sequence[Outcome]) -> N
     assert not [one for one in passed if one.refusals]
 
 
-@settings(reproducible, max_examples=100)
-@given(sound_specs())
-def test_sound_specs_pass(spec: HyperPodSpec) -> None:
-    assert errors(check(spec)) == []
-    assert said(spec) == []
-
-
-def test_sound_specs_have_every_member() -> None:
-    seen: set[str] = set()
-
-    @settings(reproducible, max_examples=200)
-    @given(sound_specs())
-    def look(spec: HyperPodSpec) -> None:
-        seen.update(members_of(request_of(spec)))
-
-    look()
-    assert set(ON_EKS) <= seen
+def test_sound_specs_pass_and_have_every_member() -> None:
+    assert set(ON_EKS) <= members_of_sound(sound_specs())
