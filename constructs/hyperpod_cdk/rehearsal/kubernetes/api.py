@@ -138,6 +138,8 @@ def _watch(store: Store, request: Request, wanted: Target) -> Answer:
 
 
 def _changes(store: Store, request: Request, wanted: Target, number: int, until: float) -> Iterator[bytes]:
+    # sends the headers: a client waits for them before it can hang up
+    yield b""
     while True:
         with store.changed:
             fresh = [change for change in store.history if change.number > number]
