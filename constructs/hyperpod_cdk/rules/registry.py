@@ -21,6 +21,7 @@ from hyperpod_cdk.rules import (
     eks_volumes,
     groups,
     health_checks,
+    helm_chart_release,
     kept_data,
     lifecycle,
     lifecycle_files,
@@ -67,7 +68,10 @@ _SLURM: tuple[ModuleType, ...] = (
     *(slurm, slurm_settings, lifecycle, users, user_groups),
     *(accounting_database, accounting, node_numbers, node_software, downloads),
 )
-_EKS: tuple[ModuleType, ...] = (eks_cluster, eks_groups, eks_governance, eks_volumes, eks_services)
+_EKS: tuple[ModuleType, ...] = (
+    *(eks_cluster, eks_groups, eks_governance, eks_volumes, eks_services),
+    helm_chart_release,
+)
 
 
 def _checks(modules: Iterable[ModuleType]) -> tuple[Check[HyperPodSpec], ...]:
