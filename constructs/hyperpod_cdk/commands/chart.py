@@ -91,5 +91,6 @@ def _told(got: dict[str, Any]) -> str:
         lines.append(
             f"newer than this hyperpod-cdk: {', '.join(got['unknown_parts'])}, switched by helm_chart.values"
         )
+    lines += [f"warning: {one}" for one in got["warnings"]]
     lines.append(f"next: orchestrator.eks.helm_chart: {{path: {got['chart']}}}, relative to your file")
     return "\n".join(lines)

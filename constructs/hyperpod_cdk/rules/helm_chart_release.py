@@ -36,13 +36,19 @@ def old_release(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     chart = plane.helm_chart if plane else None
     if chart is None or not chart.path or unresolved(chart.path) or AGENT in chart.values:
         return
-    found = agent_version(Path(chart.path))
-    if found is not None and max(found, LEAST) != found:
-        text = ".".join(map(str, found))
+    message = age(Path(chart.path))
+    if message is not None:
         least = ".".join(map(str, LEAST))
-        message = f"has the agent {text}, from before release {RELEASE}"
         where = "cluster.orchestrator.eks.helm_chart.path"
         yield rule.finding(where, message, given=chart.path, allowed=f"an agent {least} or later")
+
+
+def age(chart: Path) -> str | None:
+    """What there is to say of a chart in a folder that is too old; None: nothing."""
+    found = agent_version(chart)
+    if found is None or max(found, LEAST) == found:
+        return None
+    return f"has the agent {'.'.join(map(str, found))}, from before release {RELEASE}"
 
 
 def agent_version(chart: Path) -> tuple[int, ...] | None:

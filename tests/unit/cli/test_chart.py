@@ -19,6 +19,7 @@ from hyperpod_cdk.cli import main
 from hyperpod_cdk.commands.charts import fetching, folder, helm
 from hyperpod_cdk.commands.charts.source import ADDRESS_VARIABLE, COMMITS, FOLDER, PINNED
 from hyperpod_cdk.rules.helm_chart import check_chart
+from hyperpod_cdk.rules.helm_chart_release import AGENT
 from hyperpod_cdk.service.hyperpod_chart import SUB_CHARTS
 from hyperpod_cdk.spec import HelmChart
 
@@ -179,6 +180,7 @@ def test_a_release_is_fetched_whole(
         "commit": COMMIT,
         "parts": dict.fromkeys([*(name for name in SUB_CHARTS if name != PLUGIN), PLUGIN], "0.1.0"),
         "unknown_parts": [],
+        "warnings": [],
     }
     assert check_chart(HelmChart(path=FOLDER)) == []
     assert (machine / FOLDER / "charts" / f"{PLUGIN}-0.1.0.tgz").is_file()
@@ -241,6 +243,17 @@ def test_parts_that_are_unknown_are_told(
     archive.write_bytes(tarred(new))
     assert main(["chart", "--from", str(archive)]) == 0
     assert "newer than this hyperpod-cdk: time-machine" in capsys.readouterr().out
+
+
+def test_an_old_release_is_told(
+    tmp_path: Path, alone: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = {name.replace("storage", AGENT): text.replace("storage", AGENT) for name, text in alone.items()}
+    old[f"{PREFIX}/charts/{AGENT}/values.yaml"] = 'imageTag: "1.0.935.0_1.0.282.0"\n'
+    archive = tmp_path / "archive"
+    archive.write_bytes(tarred(old))
+    assert main(["chart", "--from", str(archive)]) == 0
+    assert "warning: has the agent 1.0.935, from before release v3.9.0" in capsys.readouterr().out
 
 
 def test_what_passes_is_tried_again(

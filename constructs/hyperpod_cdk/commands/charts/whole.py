@@ -56,8 +56,8 @@ def get(plan: Plan, *, say: Say) -> dict[str, Any]:
         say: told each line of progress.
 
     Returns:
-        ``chart``, ``origin``, ``ref``, ``sha256``, ``commit``, ``parts`` (versions by names) and
-        ``unknown_parts``, names that this library has no switch for.
+        ``chart``, ``origin``, ``ref``, ``sha256``, ``commit``, ``parts`` (versions by names),
+        ``unknown_parts``, names that this library has no switch for, and ``warnings``, what validate will say.
 
     Raises:
         CommandError: the place is taken, or nothing can be done here.
@@ -112,6 +112,7 @@ def _refuse_torn(chart: Path) -> None:
 
 
 def _result(plan: Plan, got: _Got) -> dict[str, Any]:
+    from hyperpod_cdk.rules.helm_chart_release import age
     from hyperpod_cdk.service.hyperpod_chart import SUB_CHARTS
 
     parts = {
@@ -126,4 +127,5 @@ def _result(plan: Plan, got: _Got) -> dict[str, Any]:
         "commit": got.commit,
         "parts": parts,
         "unknown_parts": [name for name in parts if name not in SUB_CHARTS],
+        "warnings": [text for text in [age(plan.output)] if text],
     }
