@@ -57,7 +57,7 @@ def get(plan: Plan, *, say: Say) -> dict[str, Any]:
 
     Returns:
         ``chart``, ``origin``, ``ref``, ``sha256``, ``commit``, ``parts`` (versions by names),
-        ``unknown_parts``, names that this library has no switch for, and ``warnings``, what validate will say.
+        ``unknown_parts``, names that have no switch here, and ``warnings``, what validate will say.
 
     Raises:
         CommandError: the place is taken, or nothing can be done here.
