@@ -235,8 +235,10 @@ def _needs_certificates(orchestrator: EksOrchestrator) -> bool:
 
 
 def _faults(network: IHyperPodNetwork) -> list[str]:
-    zones = list(network.availability_zone_ids)
+    known = {one.subnet_id: zone for zone, subnets in network.subnets_by_zone.items() for one in subnets}
+    # a subnet of an unknown zone may lie in any
+    zones = {known.get(one.subnet_id, one.subnet_id) for one in network.subnets}
     if len(zones) < 2:
-        named = ", ".join(zones) or "none that is known"
+        named = ", ".join(sorted(zones))
         return [f"Amazon EKS needs subnets in two Availability Zones or more, got: {named}"]
     return []

@@ -1,4 +1,4 @@
-"""HP503 to HP509: the control plane on Amazon EKS, and what goes with it."""
+"""HP503 to HP516, HP563, HP564: the control plane on Amazon EKS, and what goes with it."""
 
 import ipaddress
 import re
@@ -208,8 +208,7 @@ def network_plugin(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         chosen = plane.add_ons.get("vpc-cni")
         if chosen is None or chosen.version is None or unresolved(chosen.version):
             continue
-        found = re.match(r"v(\d+)\.(\d+)\.(\d+)", chosen.version)
-        if found is None or tuple(map(int, found.groups())) < eks.VPC_CNI_SINCE:
+        if _numbers(chosen.version) < eks.VPC_CNI_SINCE:
             where = join(f"{_EKS}.add_ons", "vpc-cni") + ".version"
             yield rule.finding(
                 where, "is too old", given=chosen.version, allowed="v1.18.3-eksbuild.1 or later"
@@ -259,6 +258,42 @@ def access_policies(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
                     )
 
 
+@checks(
+    Rule(
+        code="HP563",
+        title="a control plane that is there already, and a network that is not",
+        why="nodes lie in the VPC of their control plane, which a new network can not be",
+        fix="name its subnets and security groups in network.existing",
+        source=_PREREQUISITES,
+    )
+)
+def network_of_owner(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for plane in _planes(spec):
+        if plane.cluster_arn is not None and spec.network.existing is None:
+            yield rule.finding(
+                "network", "is a new one", allowed="network.existing, of the control plane's VPC"
+            )
+
+
+@checks(
+    Rule(
+        code="HP564",
+        title="task governance that is too old for the training operator",
+        why="the operator works with the add-on from v1.3.0 on, and its jobs are not queued before",
+        fix="leave the version out, or name a later one",
+        source=f"{GUIDE}sagemaker-eks-operator-install.html",
+    )
+)
+def governance_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for plane in _planes(spec):
+        version = plane.task_governance.add_on.version if plane.task_governance else None
+        if plane.training_operator is None or version is None or unresolved(version):
+            continue
+        if _numbers(version) < eks.GOVERNANCE_SINCE:
+            where, allowed = f"{_EKS}.task_governance.add_on.version", "v1.3.0-eksbuild.1 or later"
+            yield rule.finding(where, "is too old for the operator", given=version, allowed=allowed)
+
+
 def _of_spec(one: Check[HelmChart]) -> Check[HyperPodSpec]:
     def find(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         for plane in _planes(spec):
@@ -276,6 +311,12 @@ chart_whole = _of_spec(helm_chart.whole)
 def _planes(spec: HyperPodSpec) -> Iterator[EksOrchestrator]:
     if spec.cluster.orchestrator.eks is not None:
         yield spec.cluster.orchestrator.eks
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Of an add-on's version; none at all of what is no version."""
+    found = re.match(r"v(\d+)\.(\d+)\.(\d+)", version)
+    return tuple(map(int, found.groups())) if found else ()
 
 
 def _range_fault(text: str) -> str | None:

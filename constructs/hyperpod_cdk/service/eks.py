@@ -3,6 +3,8 @@
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html (2026-10)
 KUBERNETES_VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
 VPC_CNI_SINCE = (1, 18, 3)
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html (2026-10)
+GOVERNANCE_SINCE = (1, 3, 0)
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html (2026-10): 1.28 to 1.33
 TRAINING_OPERATOR_VERSIONS = ("1.30", "1.31", "1.32", "1.33")

@@ -23,6 +23,8 @@ from hyperpod_cdk.spec import (
     DrainPolicy,
     EksOrchestrator,
     EnvironmentConfig,
+    ExistingNetwork,
+    ExistingSubnet,
     HelmChart,
     HyperPodSpec,
     InstanceGroup,
@@ -47,6 +49,7 @@ from hyperpod_cdk.stack import HyperPodStack
 from tests.unit.eks.order import before, one, resources
 
 ZONES = ("usw2-az4", "usw2-az1")
+CLOSED = Network(availability_zone_ids=ZONES, nat_gateways=NatGateways.NONE)
 CHART = HelmChart(s3_uri="s3://example-charts-111122223333/HyperPodHelmChart.zip")
 OWN = "arn:aws:eks:us-west-2:111122223333:cluster/training"
 GPU = InstanceGroup(
@@ -97,8 +100,8 @@ EVERYTHING = Cluster(
 )
 
 
-def stack(cluster: Cluster = EVERYTHING, **network: Any) -> HyperPodStack:
-    spec = HyperPodSpec(cluster=cluster, network=Network(availability_zone_ids=ZONES, **network))
+def stack(cluster: Cluster = EVERYTHING, network: Network | None = None) -> HyperPodStack:
+    spec = HyperPodSpec(cluster=cluster, network=network or Network(availability_zone_ids=ZONES))
     return HyperPodStack(cdk.App(), "Training", spec=spec)
 
 
@@ -294,7 +297,9 @@ def test_kubectl_is_led_there(template: Template) -> None:
 
 
 def test_a_control_plane_that_is_there_already() -> None:
-    existing = stack(on_eks(cluster_arn=OWN, helm_chart=None))
+    subnets = [ExistingSubnet(subnet_id="subnet-1"), ExistingSubnet(subnet_id="subnet-2")]
+    theirs = ExistingNetwork(subnets=subnets, security_group_ids=["sg-1"], vpc_id="vpc-1")
+    existing = stack(on_eks(cluster_arn=OWN, helm_chart=None), Network(existing=theirs))
     found = Template.from_stack(existing)
     found.resource_count_is("AWS::EKS::Cluster", 0)
     found.resource_count_is("AWS::EKS::Nodegroup", 0)
@@ -323,7 +328,7 @@ def test_a_p5_takes_81_addresses() -> None:
 
 
 def test_a_closed_network_reaches_what_kubernetes_needs() -> None:
-    found = json.dumps(Template.from_stack(stack(on_eks(), nat_gateways=NatGateways.NONE)).to_json())
+    found = json.dumps(Template.from_stack(stack(on_eks(), CLOSED)).to_json())
     for service in ("eks", "eks-auth", "ecr.api", "ecr.dkr", "sagemaker.api", "sts"):
         assert f'.{service}"' in found
 

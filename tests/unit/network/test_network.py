@@ -275,3 +275,15 @@ def test_an_existing_network_needs_subnets_and_groups() -> None:
     with pytest.raises(ConstructError) as refused:
         existing(cdk.Stack(), subnets=(), security_group_ids=())
     assert len(refused.value.faults) == 2
+
+
+def test_an_existing_network_need_not_say_its_zones() -> None:
+    network = HyperPodNetwork.from_attributes(
+        cdk.Stack(),
+        "Network",
+        subnets=[ExistingSubnet(subnet_id="subnet-1")],
+        security_group_ids=["sg-1"],
+        vpc_id="vpc-1",
+    )
+    assert network.vpc.vpc_id == "vpc-1"
+    assert list(network.availability_zone_ids) == []

@@ -148,7 +148,8 @@ def _group(dice: Dice, name: str, *, continuous: bool, existing: bool) -> Instan
 def sound_specs(draw: st.DrawFn) -> HyperPodSpec:
     """A spec that breaks no rule."""
     dice = Dice(draw=draw)
-    continuous, existing, shared, own = (dice.often(), dice.often(), dice.often(), dice.often(4))
+    continuous, existing, shared = (dice.often(), dice.often(), dice.often())
+    own = existing and dice.often()
     groups = [
         _group(dice, f"group-{n}", continuous=continuous, existing=existing) for n in range(1 + dice.upto(2))
     ]

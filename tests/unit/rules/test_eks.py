@@ -36,6 +36,7 @@ from hyperpod_cdk.spec import (
     SystemNodes,
     Taint,
     TaintEffect,
+    TaskGovernance,
     TieredStorageConfig,
 )
 from tests.unit.rules.specs import BASE, LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
@@ -345,6 +346,23 @@ ROWS = [
         ["compute.environment_config"],
     ),
     ("HP547", {"cluster.shared_environment_config": SHARED}, ["cluster.shared_environment_config"]),
+    ("HP563", {**plane(cluster_arn=ARN), "network": subnets("usw2-az4")}, []),
+    ("HP563", {**plane(cluster_arn=TEXT), "network": subnets("usw2-az4")}, []),
+    ("HP563", plane(cluster_arn=ARN), ["network"]),
+    *(
+        (
+            "HP564",
+            plane(task_governance=TaskGovernance(add_on=AddOn(version=version)), training_operator=operator),
+            paths,
+        )
+        for version, operator, paths in (
+            (None, AddOn(), []),
+            (TEXT, AddOn(), []),
+            ("v1.3.0-eksbuild.1", AddOn(), []),
+            ("v1.2.9-eksbuild.1", None, []),
+            ("v1.2.9-eksbuild.1", AddOn(), [f"{EKS}.task_governance.add_on.version"]),
+        )
+    ),
     ("HP562", {**plane(), **counted(0, 0, 1)}, []),
     ("HP562", {**plane(training_operator=None), **counted(0, 0, 0)}, []),
     ("HP562", {**plane(), **counted(0, 0, NUMBER)}, []),
