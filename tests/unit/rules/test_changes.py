@@ -81,6 +81,8 @@ CASES: list[tuple[Mapping[str, Any], Mapping[str, Any], list[tuple[str, str]]]] 
     ({}, {CIDR: "10.1.0.0/16"}, [("HP174", "network")]),
     ({}, {CIDR: TEXT_TOKEN}, []),
     (NAMELESS, {**NAMELESS, CIDR: "10.1.0.0/16"}, [("HP173", "network")]),
+    # groups of a new cluster are new
+    (NAMELESS, {**NAMELESS, CIDR: "10.1.0.0/16", "compute.threads_per_core": 2}, [("HP173", "network")]),
     (
         {},
         {CIDR: "10.1.0.0/16", "cluster.cluster_name": "other"},
