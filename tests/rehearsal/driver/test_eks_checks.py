@@ -19,6 +19,7 @@ from hyperpod_cdk.rehearsal.driver import eks_checks
 from hyperpod_cdk.rehearsal.driver.charts import chart_zip
 from hyperpod_cdk.rehearsal.driver.eks_standins import provide_eks
 from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError
+from hyperpod_cdk.rehearsal.driver.standins import provide as provide_all
 from hyperpod_cdk.rehearsal.eks.provided import provide
 from hyperpod_cdk.rules.helm_chart import check_chart
 from hyperpod_cdk.service.hyperpod_chart import SUB_CHARTS
@@ -148,3 +149,37 @@ def test_a_registry_can_not_be_rehearsed(service: eks.AmazonEks) -> None:
     chart = spec_eks.HelmChart(oci_uri="oci://example.com/chart", version="1.0.0")
     with pytest.raises(RehearsalError, match=r"has no registry: rehearse with the chart's folder"):
         list(provide_eks(configuration(helm_chart=chart), service.account))
+
+
+def test_a_control_plane_that_is_named_is_there(service: eks.AmazonEks, tmp_path: Path) -> None:
+    """Its own subnets lie in two zones, also where the nodes' lie in one."""
+    account = service.account
+    config = tmp_path / "existing.yaml"
+    config.write_text(
+        f"""\
+stack_name: existing
+network:
+  existing:
+    vpc_id: vpc-0123456789abcdef0
+    vpc_cidr: 10.20.0.0/16
+    subnets: [{{subnet_id: subnet-0123456789abcdef0}}]
+    security_group_ids: [sg-0123456789abcdef0]
+cluster:
+  orchestrator: {{eks: {{cluster_arn: "arn:aws:eks:us-west-2:{account.account_id}:cluster/shared"}}}}
+  instance_groups: [{{instance_group_name: cpu, instance_type: ml.m5.4xlarge, instance_count: 1}}]
+""",
+        encoding="utf-8",
+    )
+    eks_service = eks.service(account.account_id, "us-west-2")
+    provide_all(load(config), eks_service.account)
+    plane = eks_service.cluster("shared")
+    subnets = [eks_service.account.ec2.get_subnet(one) for one in plane.vpc["subnetIds"]]
+    assert plane.vpc["vpcId"] == "vpc-0123456789abcdef0"
+    assert len({one.availability_zone for one in subnets}) == 2
+    assert plane.about["status"] == "ACTIVE"
+
+
+def test_a_control_plane_without_its_network_is_no_use(service: eks.AmazonEks) -> None:
+    named = configuration(cluster_arn="arn:aws:eks:us-west-2:123456789012:cluster/x", helm_chart=None)
+    with pytest.raises(RehearsalError, match=r"network\.existing must name it"):
+        list(provide_eks(named, service.account))
