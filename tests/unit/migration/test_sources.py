@@ -367,7 +367,7 @@ def test_a_cluster_on_eks_in_a_template(tmp_path: Path) -> None:
     properties = {
         **ON_EKS,
         "Orchestrator": {
-            "Eks": {"ClusterArn": {"Fn::Sub": "arn:aws:eks:${AWS::Region}:1111:cluster/${Name}"}}
+            "Eks": {"ClusterArn": {"Fn::Sub": "arn:aws:eks:${AWS::Region}:111122223333:cluster/${Name}"}}
         },
     }
     cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": properties}
@@ -375,7 +375,7 @@ def test_a_cluster_on_eks_in_a_template(tmp_path: Path) -> None:
     path = stored(tmp_path, "t.json", template)
     spec = read_text(migrate(read_sources([path], region="us-west-2")).text, file="x.yaml").spec
     assert spec.cluster.orchestrator.eks
-    assert spec.cluster.orchestrator.eks.cluster_arn == "arn:aws:eks:us-west-2:1111:cluster/p"
+    assert spec.cluster.orchestrator.eks.cluster_arn == "arn:aws:eks:us-west-2:111122223333:cluster/p"
     unknown = {"Eks": {"ClusterArn": {"Fn::GetAtt": ["Platform", "Arn"]}}}
     cluster["Properties"] = {**ON_EKS, "Orchestrator": unknown}
     made = migrate(read_sources([stored(tmp_path, "u.json", template)]))

@@ -51,7 +51,7 @@ def test_88_89_the_pinned_release_is_new_enough() -> None:
 def test_88_89_an_old_chart_is_told(patch: int, told: list[str], tmp_path: Path) -> None:
     values = tmp_path / "charts" / AGENT / "values.yaml"
     values.parent.mkdir(parents=True)
-    values.write_text(f'hmaimage: "1111.dkr.ecr.us-west-2.amazonaws.com/a:1.0.{patch}.0_1.0.1.0"\n')
+    values.write_text(f'hmaimage: "111122223333.dkr.ecr.us-west-2.amazonaws.com/a:1.0.{patch}.0_1.0.1.0"\n')
     assert findings(changed(chart(str(tmp_path))), "HP569") == told
 
 
