@@ -1,7 +1,6 @@
 """Sending an update: tags and the first call now, the rest noted on the cluster."""
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 from .clients import Aws
@@ -9,7 +8,7 @@ from .errors import RefusedError
 from .event import Event
 from .live import Live, as_request
 from .log import log
-from .ownership import OWN_TAGS, tag_list
+from .ownership import send_tags
 from .patience import patiently
 from .pending import Pending, forget_pending, note_pending, pending_of
 from .plan import make_plan
@@ -37,7 +36,7 @@ def converge(
     log("update planned", cluster=desired.name, changes=plan.summary, steps=[step.key for step in plan.steps])
     # of a cluster that is taken over nobody knows whose a tag is: it starts anew, with what is asked for
     before = set(old.tags) if event.kind != "Create" else {key for key in tags if not key.startswith("aws:")}
-    _send_tags(aws, live, desired=desired, before=before, tags=tags)
+    send_tags(aws, live.arn, wanted=desired.tags, before=before, tags=tags)
     busy = live.status not in STABLE or live.is_losing_groups
     sent = bool(plan.steps) and not busy and send(aws, desired.name, plan.steps[0], patient=True)
     now = int(aws.now())
@@ -50,15 +49,3 @@ def converge(
         patiently(aws, forget_pending, aws=aws, arn=live.arn)
     handover = {"Since": now, "Pending": pending, "Sent": sent}
     return {"PhysicalResourceId": desired.name, "Handover": handover}
-
-
-def _send_tags(
-    aws: Aws, live: Live, *, desired: Desired, before: AbstractSet[str], tags: Mapping[str, str]
-) -> None:
-    """Bring the user's tags in line; those that were not asked for before are others', and stay."""
-    wrong = {key: value for key, value in desired.tags.items() if tags.get(key) != value}
-    gone = sorted((before - set(desired.tags) - OWN_TAGS) & set(tags))
-    if wrong:
-        patiently(aws, aws.sagemaker.add_tags, ResourceArn=live.arn, Tags=tag_list(wrong))
-    if gone:
-        patiently(aws, aws.sagemaker.delete_tags, ResourceArn=live.arn, TagKeys=gone)

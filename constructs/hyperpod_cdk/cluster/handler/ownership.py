@@ -1,11 +1,13 @@
 """Whose a thing is: the tags that say so."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from .clients import Aws
 from .errors import RefusedError
 from .event import Event
+from .patience import patiently
 
 STACK_TAG = "hyperpod-cdk:stack-id"
 LOGICAL_TAG = "hyperpod-cdk:logical-id"
@@ -93,3 +95,28 @@ def read_tags(aws: Aws, arn: str) -> dict[str, str]:
         if not answer.get("NextToken"):
             return tags
         page = {"NextToken": answer["NextToken"]}
+
+
+def send_tags(
+    aws: Aws,
+    arn: str,
+    *,
+    wanted: Mapping[str, str],
+    before: AbstractSet[str],
+    tags: Mapping[str, str],
+) -> None:
+    """Bring the user's tags in line; those that were not asked for before are others', and stay.
+
+    Args:
+        aws: the clients.
+        arn: of what has the tags.
+        wanted: the user's tags.
+        before: names of those that were asked for before.
+        tags: that it has.
+    """
+    wrong = {key: value for key, value in wanted.items() if tags.get(key) != value}
+    gone = sorted((before - set(wanted) - OWN_TAGS) & set(tags))
+    if wrong:
+        patiently(aws, aws.sagemaker.add_tags, ResourceArn=arn, Tags=tag_list(wrong))
+    if gone:
+        patiently(aws, aws.sagemaker.delete_tags, ResourceArn=arn, TagKeys=gone)

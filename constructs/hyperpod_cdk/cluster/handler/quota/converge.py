@@ -1,14 +1,13 @@
 """Sending an update: tags and UpdateComputeQuota now, or a note on the quota that it must wait."""
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 from ..clients import Aws
 from ..errors import AWS_ERRORS, RefusedError, code_of, is_conflict
 from ..event import Event
 from ..log import log
-from ..ownership import OWN_TAGS, tag_list
+from ..ownership import send_tags
 from ..patience import patiently
 from ..pending import Pending, forget_pending, note_pending, pending_of
 from .difference import changes
@@ -43,7 +42,7 @@ def converge(
     _check(desired, live)
     # of a quota that is taken over nobody knows whose a tag is: it starts anew, with what is asked for
     before = {key for key in tags if not key.startswith("aws:")} if old is None else set(old.tags)
-    _send_tags(aws, live, desired=desired, before=before, tags=tags)
+    send_tags(aws, live.arn, wanted=desired.tags, before=before, tags=tags)
     version = send(aws, desired=desired, old=old or as_asked_for(live), live=live, patient=True)
     now = int(aws.now())
     if version == UNSENT:
@@ -138,15 +137,3 @@ def _check(desired: Desired, live: Live) -> None:
             f"the compute quota {live.name} was never made ({live.status}: {reason}) and takes no update: "
             "take the team out, deploy, and put it back"
         )
-
-
-def _send_tags(
-    aws: Aws, live: Live, *, desired: Desired, before: AbstractSet[str], tags: Mapping[str, str]
-) -> None:
-    """Bring the user's tags in line; those that were not asked for before are others', and stay."""
-    wrong = {key: value for key, value in desired.tags.items() if tags.get(key) != value}
-    gone = sorted((before - set(desired.tags) - OWN_TAGS) & set(tags))
-    if wrong:
-        patiently(aws, aws.sagemaker.add_tags, ResourceArn=live.arn, Tags=tag_list(wrong))
-    if gone:
-        patiently(aws, aws.sagemaker.delete_tags, ResourceArn=live.arn, TagKeys=gone)
