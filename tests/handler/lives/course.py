@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import note
 from hypothesis.stateful import RuleBasedStateMachine
 
 from tests.handler import random_requests as random
-from tests.handler.cloudformation import Flow, Response
+from tests.handler.cloudformation import Delivery, Flow, Framework, Response
 from tests.handler.conftest import CALLS
 from tests.handler.samples import Request
 
@@ -22,6 +23,16 @@ class Course(RuleBasedStateMachine):
 
     _check_response: Any
     _check_end: Any
+    # of the life that it is mixed with
+    service: Any
+    framework: Framework
+    harm: int
+    calls: list[str]
+    stray: list[Delivery]
+    delivery: Delivery | None
+    flow: Flow | None
+    first: Response | None
+    _patch: pytest.MonkeyPatch
 
     def teardown(self) -> None:
         """Whatever was begun comes to an end; then leave nothing for the next life."""

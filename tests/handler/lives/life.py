@@ -7,7 +7,7 @@ from handler import index, log
 from handler.clients import Aws
 from hypothesis.stateful import RuleBasedStateMachine
 
-from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, ClusterStatus
+from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
 from tests.handler.cloudformation import Delivery, Flow, Framework, Response, Stack
 from tests.handler.comparison import differences
 from tests.handler.conftest import MUTATING, SHORTCUT
@@ -85,7 +85,7 @@ class Life(RuleBasedStateMachine):
         if not all(is_mine(one) for one in found):
             self.broken.append(f"{operation} on another's cluster {target}")
 
-    def mine(self) -> list[Cluster]:
+    def mine(self) -> list[Any]:
         """The clusters of the resource."""
         return [one for one in self.service.clusters.values() if is_mine(one)]
 
