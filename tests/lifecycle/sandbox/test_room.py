@@ -18,7 +18,9 @@ from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
 from hyperpod_cdk.rehearsal.hosts.standins.keeper import INOTIFY, cgroup_root
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
+# whoever started the tests in the background has it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
 with Sandbox(Plan(groups=usual_groups(0, login=0))) as sandbox:
