@@ -83,7 +83,7 @@ def test_a_replaced_node_joins_with_the_same_homes_and_keys(cluster: Sandbox) ->
     cluster.idle(6)
     assert fresh.run("stat -c %u /fsx/alice; id -u alice").lines == ["2001", "2001"]
     assert fresh.run("cat", "/fsx/alice/.ssh/authorized_keys").output == key
-    # what its timer does every five minutes: without it, srun 22.05 knows only the nodes of before
+    # what its timer does each minute: without it, srun 22.05 knows only the nodes of before
     cluster.login.run("systemctl", "start", "hyperpod-cdk-slurm-login.service")
     answer = cluster.login.run("srun", "-w", fresh.name, "hostname", user="bob")
     assert answer.lines == [fresh.name]
