@@ -19,6 +19,7 @@ from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
 from hyperpod_cdk.cluster.bootstrap_guard import BootstrapGuardFunction
 from hyperpod_cdk.cluster.described import as_spec
+from hyperpod_cdk.cluster.first_node import until_a_node
 from hyperpod_cdk.cluster.naming import generated_names, named
 from hyperpod_cdk.cluster.node_permissions import allow_software
 from hyperpod_cdk.cluster.nodes import node_config
@@ -97,7 +98,7 @@ class HyperPodCluster(ClusterBase):
         self._eks = cluster.orchestrator.eks
         self._control_plane = control_plane
         refuse(self.node.path, _plane_faults(self._eks, control_plane))
-        self._deployment = deployment or Deployment()
+        self._deployment = until_a_node(cluster, deployment or Deployment())
         self._lifecycle = lifecycle or Lifecycle()
         described = as_spec(cluster, network, self._lifecycle, self._deployment)
         self.warnings = checked(replace(described, region=cdk.Stack.of(self).region), self.node.path)

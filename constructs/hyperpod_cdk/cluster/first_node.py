@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hyperpod_cdk.rules.look import needs_a_node
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.spec import Cluster, NodeProvisioningMode
+from hyperpod_cdk.spec import Cluster, Deployment, NodeProvisioningMode, Provisioning, Wait
 
 
 def with_a_first_node(cluster: Cluster) -> Cluster:
@@ -18,8 +18,7 @@ def with_a_first_node(cluster: Cluster) -> Cluster:
         cluster: the spec.
     """
     said = any(group.min_instance_count is not None for group in cluster.instance_groups)
-    continuous = cluster.node_provisioning_mode is NodeProvisioningMode.CONTINUOUS
-    if said or not continuous or not needs_a_node(cluster):
+    if said or not _comes_up_without(cluster):
         return cluster
     groups = list(cluster.instance_groups)
     for index, group in enumerate(groups):
@@ -28,3 +27,23 @@ def with_a_first_node(cluster: Cluster) -> Cluster:
             groups[index] = replace(group, min_instance_count=1)
             break
     return replace(cluster, instance_groups=groups)
+
+
+def until_a_node(cluster: Cluster, deployment: Deployment) -> Deployment:
+    """The deployment, waiting for minimum counts where add-ons need a node and nobody says another wait.
+
+    Args:
+        cluster: the spec.
+        deployment: what is asked for.
+    """
+    by_us = deployment.provisioning is Provisioning.CUSTOM_RESOURCE
+    wanted = any(group.min_instance_count for group in with_a_first_node(cluster).instance_groups)
+    if by_us and wanted and deployment.wait is Wait.IN_SERVICE and _comes_up_without(cluster):
+        return replace(deployment, wait=Wait.MINIMUM_COUNTS)
+    return deployment
+
+
+def _comes_up_without(cluster: Cluster) -> bool:
+    """Whether the cluster may be in service without the node that something needs."""
+    continuous = cluster.node_provisioning_mode is NodeProvisioningMode.CONTINUOUS
+    return continuous and needs_a_node(cluster)

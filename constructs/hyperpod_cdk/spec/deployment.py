@@ -12,7 +12,8 @@ class Deployment:
 
     provisioning: Provisioning = Provisioning.CUSTOM_RESOURCE
     wait: Wait = Wait.IN_SERVICE
-    """With ``cloudformation``: in-service only, as long as CloudFormation itself waits."""
+    """With ``cloudformation``: in-service only, as long as CloudFormation itself waits. On Amazon EKS
+    ``in-service`` waits for minimum counts too where add-ons need a node."""
     wait_timeout_hours: int = 4
     """1-12 hours, for ``minimum-counts``: longer than the 3 after which the service gives a group up."""
     software_update: UpdateDeploymentConfig | None = None

@@ -180,6 +180,15 @@ def test_one_node_is_waited_for_where_add_ons_need_one() -> None:
     assert minimums(one, other, training_operator=None) == [None, None]
 
 
+def test_what_needs_a_node_waits_for_it(template: Template) -> None:
+    made = resources(template)
+    reached = one(made, "AWS::CloudFormation::WaitCondition")
+    operator = one(made, "AWS::EKS::Addon", AddonName="amazon-sagemaker-hyperpod-training-operator")
+    assert reached in before(made, operator)
+    none = Template.from_stack(stack(on_eks(training_operator=None)))
+    none.resource_count_is("AWS::CloudFormation::WaitCondition", 0)
+
+
 def test_every_ordinary_group_runs_the_script_of_eks(request_: dict[str, Any]) -> None:
     for group in request_["InstanceGroups"]:
         assert group["LifeCycleConfig"]["OnCreate"] == "on_create.sh"

@@ -10,7 +10,7 @@ from hyperpod_cdk.rehearsal.driver.outcome import RehearsalError
 from hyperpod_cdk.rehearsal.driver.play import CLUSTER_TYPES, Rehearsal
 from hyperpod_cdk.rehearsal.driver.variants import Variant
 
-_NEEDS_NODES = ("AWS::EKS::Addon",)
+_NEEDS_NODES = ("AWS::CloudFormation::WaitCondition",)
 """On Amazon EKS a cluster is in service before its nodes are, and what comes after it waits for one."""
 
 

@@ -90,9 +90,6 @@ def first_group(spec: HyperPodSpec) -> str:
 _CREATE = Step(title="deploy", deploys=Variants.destroyable, status="CREATE_COMPLETE")
 _DESTROY = Step(title="destroy", deploys=None, status="DELETE_COMPLETE")
 _BUSY_TIMES = 3
-_NO_NODE = ("DEGRADED: InsufficientNumberOfReplicas",)
-"""What comes of a cluster on Amazon EKS without a node: the service calls it in service all the same."""
-
 _LIFECYCLE = Fault(
     name="lifecycle",
     description="the set-up of every node fails",
@@ -117,7 +114,7 @@ _LIFECYCLE = Fault(
             title="deploy, with a command failing on every node",
             deploys=Variants.destroyable,
             says=("E: Could not get lock /var/lib/dpkg/lock-frontend.", "instance group {group}: Failed"),
-            says_on_eks=_NO_NODE,
+            says_on_eks=("Job for containerd failed.", "the service gave up on nodes"),
             status="ROLLBACK_COMPLETE",
         ),
     ),
@@ -132,7 +129,7 @@ _CAPACITY = Fault(
             deploys=Variants.destroyable,
             troubles=lambda spec: (hyperpod.InsufficientCapacity(group=first_group(spec)),),
             says=("do not have sufficient capacity", "instance group {group}: Failed, 0 of"),
-            says_on_eks=_NO_NODE,
+            says_on_eks=("do not have sufficient capacity", "{group} 0 of 1"),
             status="ROLLBACK_COMPLETE",
         ),
     ),

@@ -29,6 +29,8 @@ HOSTS_SPEED = 40.0
 HOSTS_SETUP_THREADS = 64
 SETUP_SECONDS = 600
 """How long nodes may take. Their scripts are real processes: a busy machine must not fail a cluster."""
+GIVE_UP_SECONDS = 90
+"""When the service gives nodes up that a fault keeps down: before CloudFormation ends a wait for them."""
 DEFAULT_REGION = "us-west-2"
 LOGS = Path(".rehearsal")
 """Where the CDK CLI's output is kept until the next rehearsal."""
@@ -58,7 +60,11 @@ def prepared(
             service.clock.speed = speed
             service.setup_threads = HOSTS_SETUP_THREADS if on_hosts else SETUP_THREADS
             patience = SETUP_SECONDS * speed
-            service.durations = replace(service.durations, ready_timeout=patience, min_count_timeout=patience)
+            service.durations = replace(
+                service.durations,
+                ready_timeout=patience,
+                min_count_timeout=GIVE_UP_SECONDS * speed if fault else patience,
+            )
             commands = fault.strikes(variants.first.spec) if fault else ()
             toolkit = Toolkit(
                 environment=aws.environment(), folder=folder / "cdk", logs=_fresh(LOGS), stage=stage
