@@ -127,7 +127,6 @@ class EksPlatform(Construct):
             storage=storage,
             encryption_key=self._encryption_key,
         )
-
         if self.services.observability is not None:
             # on restricted nodes no pod has an identity: what measures there writes with the node's role
             # (DG hyperpod-observability-addon-setup.html, 2026-10)

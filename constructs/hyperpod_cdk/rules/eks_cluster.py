@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from hyperpod_cdk.rules import helm_chart
 from hyperpod_cdk.rules.finding import Finding, Severity
+from hyperpod_cdk.rules.look import control_planes
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Check, Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -36,7 +37,7 @@ _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+")
     )
 )
 def kubernetes_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         given = plane.kubernetes_version
         if not unresolved(given) and given not in eks.KUBERNETES_VERSIONS:
             yield rule.finding(
@@ -60,7 +61,7 @@ def kubernetes_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def operator_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         given = plane.kubernetes_version
         newer = given in eks.KUBERNETES_VERSIONS and given not in eks.TRAINING_OPERATOR_VERSIONS
         if plane.training_operator is not None and newer:
@@ -80,7 +81,7 @@ def operator_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def two_zones(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     existing = spec.network.existing
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         if plane.cluster_arn is not None:
             continue
         path = "network.existing.subnets" if existing else "network.availability_zone_ids"
@@ -105,7 +106,7 @@ def two_zones(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def chart_needed(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         if plane.cluster_arn is None and plane.helm_chart is None:
             yield rule.finding(
                 f"{_EKS}.helm_chart", "is missing", allowed="a chart by path, s3_uri or oci_uri"
@@ -123,7 +124,7 @@ def chart_needed(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def settings_of_owner(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     defaults = EksOrchestrator()
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for name in _OWNERS if plane.cluster_arn is not None else ():
             value = getattr(plane, name)
             if value != getattr(defaults, name) and not unresolved(value):
@@ -141,7 +142,7 @@ def settings_of_owner(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def public_ranges(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for index, given in enumerate(plane.public_access_cidrs):
             message = None if unresolved(given) else _range_fault(given)
             if message:
@@ -160,7 +161,7 @@ def public_ranges(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def access_entries(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     seen: dict[str, int] = {}
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for index, entry in enumerate(plane.access):
             path = f"{_EKS}.access[{index}]"
             arn = entry.principal_arn
@@ -182,7 +183,7 @@ def access_entries(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def system_nodes(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         nodes, path = plane.system_nodes, f"{_EKS}.system_nodes"
         if not unresolved(nodes.count) and nodes.count < 1:
             yield rule.finding(
@@ -204,7 +205,7 @@ def system_nodes(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def network_plugin(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         chosen = plane.add_ons.get("vpc-cni")
         if chosen is None or chosen.version is None or unresolved(chosen.version):
             continue
@@ -225,7 +226,7 @@ def network_plugin(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def operator_tag(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for path, tags in (("tags", spec.tags), ("cluster.tags", spec.cluster.tags)):
             given = tags.get(eks.OPERATOR_TAG)
             if plane.training_operator is not None and given not in (None, "true") and not unresolved(given):
@@ -245,7 +246,7 @@ def operator_tag(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def access_policies(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for index, entry in enumerate(plane.access):
             for number, policy in enumerate(entry.policies):
                 if not unresolved(policy.name) and policy.name not in eks.ACCESS_POLICIES:
@@ -268,7 +269,7 @@ def access_policies(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def network_of_owner(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         if plane.cluster_arn is not None and spec.network.existing is None:
             yield rule.finding(
                 "network", "is a new one", allowed="network.existing, of the control plane's VPC"
@@ -285,7 +286,7 @@ def network_of_owner(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def governance_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         version = plane.task_governance.add_on.version if plane.task_governance else None
         if plane.training_operator is None or version is None or unresolved(version):
             continue
@@ -296,7 +297,7 @@ def governance_version(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 
 def _of_spec(one: Check[HelmChart]) -> Check[HyperPodSpec]:
     def find(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-        for plane in _planes(spec):
+        for plane in control_planes(spec):
             for found in one.find(plane.helm_chart, rule) if plane.helm_chart else ():
                 yield replace(found, path=f"{_EKS}.helm_chart.{found.path}".rstrip("."))
 
@@ -306,11 +307,6 @@ def _of_spec(one: Check[HelmChart]) -> Check[HyperPodSpec]:
 chart_place = _of_spec(helm_chart.place)
 chart_parts = _of_spec(helm_chart.parts)
 chart_whole = _of_spec(helm_chart.whole)
-
-
-def _planes(spec: HyperPodSpec) -> Iterator[EksOrchestrator]:
-    if spec.cluster.orchestrator.eks is not None:
-        yield spec.cluster.orchestrator.eks
 
 
 def _numbers(version: str) -> tuple[int, ...]:

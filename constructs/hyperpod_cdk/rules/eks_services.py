@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import groups, instance_types
+from hyperpod_cdk.rules.look import control_planes, groups, instance_types
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -42,7 +42,7 @@ _OWN_SETTINGS = {
     )
 )
 def versions(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for path, add_on in _add_ons(plane):
             given = add_on.version
             if given is not None and not unresolved(given) and not _VERSION.fullmatch(given):
@@ -62,7 +62,7 @@ def versions(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def unused_settings(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         used = _from_add_ons(spec, plane)
         for name in plane.add_ons:
             if unresolved(name) or name in used:
@@ -88,7 +88,7 @@ def unused_settings(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def inference_versions(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         if plane.inference is None:
             continue
         least = {
@@ -115,7 +115,7 @@ def inference_versions(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def tls_bucket(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         name = plane.inference.tls_bucket_name if plane.inference is not None else None
         if name is None or unresolved(name):
             continue
@@ -135,7 +135,7 @@ def tls_bucket(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def installed_twice(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         values = plane.helm_chart.values if plane.helm_chart is not None else {}
         for part in SUB_CHARTS.values():
             if part.add_on is not None and _at(values, part.condition) is True:
@@ -155,7 +155,7 @@ def installed_twice(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def workspaces(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         settings, path = plane.observability, f"{_EKS}.observability"
         if settings is None:
             continue
@@ -190,7 +190,7 @@ def grafana_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     region = spec.region
     if region is None or unresolved(region) or region in service.GRAFANA_REGIONS:
         return
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         settings = plane.observability
         if settings is not None and settings.grafana is not None and settings.grafana.arn is None:
             allowed = ", ".join(sorted(service.GRAFANA_REGIONS))
@@ -207,7 +207,7 @@ def grafana_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def scrape_interval(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         if plane.observability is None:
             continue
         given = plane.observability.metrics.scrape_interval_seconds
@@ -232,16 +232,11 @@ def room_for_pods(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     if any(unresolved(name, group.instance_count) for group, name in types):
         return
     largest = max((_size(name) for group, name in types if group.instance_count > 0), default=0)
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for field in ("observability", "inference"):
             if getattr(plane, field) is not None and largest < service.LEAST_SIZE:
                 allowed = f"a group of {service.LEAST_SIZE}xlarge or larger"
                 yield rule.finding(f"{_EKS}.{field}", "finds no node large enough", allowed=allowed)
-
-
-def _planes(spec: HyperPodSpec) -> Iterator[EksOrchestrator]:
-    if spec.cluster.orchestrator.eks is not None:
-        yield spec.cluster.orchestrator.eks
 
 
 def _add_ons(plane: EksOrchestrator) -> Iterator[tuple[str, AddOn]]:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding
-from hyperpod_cdk.rules.look import groups, runs_our_scripts
+from hyperpod_cdk.rules.look import control_planes, groups, runs_our_scripts
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.spec import EksOrchestrator, HyperPodSpec
+from hyperpod_cdk.spec import HyperPodSpec
 from hyperpod_cdk.spec.eks_storage import Volume, VolumeAccess
 from hyperpod_cdk.spec.node_disk import NodeDiskPath
 
@@ -36,7 +36,7 @@ _OPTIONS = {
     )
 )
 def required_disk(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         disk = plane.node_disk
         if unresolved(disk.required, disk.mount_path) or not disk.required:
             continue
@@ -59,7 +59,7 @@ def required_disk(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     )
 )
 def disk_wait(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         seconds = plane.node_disk.wait_seconds
         if not unresolved(seconds) and seconds not in _SECONDS:
             where = f"{_EKS}.node_disk.wait_seconds"
@@ -161,7 +161,7 @@ def _bucket_settings(path: str, volume: Volume, rule: Rule) -> Iterator[Finding]
     )
 )
 def of_existing_plane(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         provider = plane.oidc_provider_arn
         if plane.cluster_arn is None:
             if provider is not None and not unresolved(provider):
@@ -177,12 +177,7 @@ def of_existing_plane(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             yield rule.finding(where, "is no identity provider", given=provider, allowed=allowed)
 
 
-def _planes(spec: HyperPodSpec) -> Iterator[EksOrchestrator]:
-    if spec.cluster.orchestrator.eks is not None:
-        yield spec.cluster.orchestrator.eks
-
-
 def _volumes(spec: HyperPodSpec) -> Iterator[tuple[str, str, Volume]]:
-    for plane in _planes(spec):
+    for plane in control_planes(spec):
         for name, volume in plane.volumes.items():
             yield join(f"{_EKS}.volumes", name), name, volume

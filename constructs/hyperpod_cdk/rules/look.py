@@ -6,6 +6,7 @@ from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import (
     Cluster,
+    EksOrchestrator,
     FileSystem,
     HyperPodSpec,
     InstanceGroup,
@@ -36,6 +37,12 @@ def groups_of(spec: HyperPodSpec, node_type: NodeType) -> list[tuple[str, Instan
 def is_eks(spec: HyperPodSpec) -> bool:
     """Whether Amazon EKS runs the jobs, and not Slurm."""
     return spec.cluster.orchestrator.eks is not None
+
+
+def control_planes(spec: HyperPodSpec) -> Iterator[EksOrchestrator]:
+    """What is asked of Amazon EKS, if it runs the jobs."""
+    if spec.cluster.orchestrator.eks is not None:
+        yield spec.cluster.orchestrator.eks
 
 
 def orchestration(spec: HyperPodSpec) -> Orchestration:

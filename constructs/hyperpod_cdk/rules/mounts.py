@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from difflib import get_close_matches
 
+from hyperpod_cdk.rules.defaults import is_default
 from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import file_systems, groups, lifecycle_mode
 from hyperpod_cdk.rules.paths import join
@@ -48,7 +49,7 @@ def existing_excludes_settings(spec: HyperPodSpec, rule: Rule) -> Iterator[Findi
             continue
         for field in fields(file_system):
             value = getattr(file_system, field.name)
-            if field.name not in ("existing", "file_system_type") and not _is_default(value, field.default):
+            if field.name not in ("existing", "file_system_type") and not is_default(value, field):
                 yield rule.finding(f"{path}.{field.name}", "is a setting of a new file system", given=value)
 
 
@@ -218,7 +219,3 @@ def _kind(spec: HyperPodSpec, mount: Mount) -> str | None:
     found: FileSystem | None = spec.storage.get(mount.storage) if mount.storage is not None else None
     kind = found.file_system_type if found else mount.file_system_type
     return None if kind is None or unresolved(kind) else kind
-
-
-def _is_default(value: object, default: object) -> bool:
-    return value is None or value == default or (default in ((), MISSING) and not value)
