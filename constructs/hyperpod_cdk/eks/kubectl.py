@@ -38,10 +38,11 @@ def kubectl_options(
 
 
 def keep_logs(cluster: Construct, key: kms.IKey | None) -> None:
-    """Treat the logs of helm and kubectl as our own, where the CDK makes log groups for its functions.
+    """Treat the logs of helm and kubectl as our own, whether or not the CDK makes log groups for them.
 
     They lie under a key if there is one, and go with the stack. The CDK names them by their functions, so
-    that they would go first, and the last helm and kubectl would make them anew.
+    that they would go first, and the last helm and kubectl would make them anew. An app without the flag
+    useCdkManagedLogGroup has none: AWS Lambda would make them, without end or key, and nothing delete them.
 
     Args:
         cluster: the CDK's EKS cluster, whether or not it has a provider.
@@ -49,9 +50,9 @@ def keep_logs(cluster: Construct, key: kms.IKey | None) -> None:
     """
     provider = cluster.node.try_find_child("KubectlProvider")
     for function in provider.node.find_all() if provider else ():
-        group = function.node.try_find_child("LogGroup")
-        if not isinstance(function, lambda_.Function) or group is None:
+        if not isinstance(function, lambda_.Function):
             continue
+        group = function.node.try_find_child("LogGroup") or logs.LogGroup(function, "LogGroup")
         resource = cast(logs.CfnLogGroup, group.node.default_child)
         resource.log_group_name = None
         resource.apply_removal_policy(RemovalPolicy.DESTROY)

@@ -1,6 +1,7 @@
 """The logs of helm and kubectl, which the CDK's own functions write."""
 
 import aws_cdk as cdk
+import pytest
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
 
@@ -38,16 +39,18 @@ def log_keys(*, flags: dict[str, bool], with_key: bool, orchestrator: EksOrchest
     return [every[name]["Properties"].get("KmsKeyId") for name in of_kubectl(every, "Logs::LogGroup")]
 
 
-def test_they_are_under_the_key_where_there_is_one() -> None:
-    keys = log_keys(flags=FLAGS, with_key=True, orchestrator=ASKED)
+@pytest.mark.parametrize("flags", [FLAGS, {}])
+def test_they_are_under_the_key_where_there_is_one(flags: dict[str, bool]) -> None:
+    keys = log_keys(flags=flags, with_key=True, orchestrator=ASKED)
     assert len(keys) == 2
     assert None not in keys
-    assert log_keys(flags=FLAGS, with_key=False, orchestrator=ASKED) == [None, None]
+    assert log_keys(flags=flags, with_key=False, orchestrator=ASKED) == [None, None]
 
 
-def test_they_go_with_the_stack_and_after_the_functions_that_write_them() -> None:
-    """Gone before, they would be made anew by the last helm and kubectl, and stay."""
-    every = made(flags=FLAGS, with_key=False, orchestrator=ASKED)
+@pytest.mark.parametrize("flags", [FLAGS, {}])
+def test_they_go_with_the_stack_and_after_the_functions_that_write_them(flags: dict[str, bool]) -> None:
+    """Gone before, or made by AWS Lambda in an app without the flag, they would stay."""
+    every = made(flags=flags, with_key=False, orchestrator=ASKED)
     groups, functions = of_kubectl(every, "Logs::LogGroup"), of_kubectl(every, "Lambda::Function")
     written = {every[name]["Properties"]["LoggingConfig"]["LogGroup"]["Ref"] for name in functions}
     assert written == groups
@@ -57,6 +60,5 @@ def test_they_go_with_the_stack_and_after_the_functions_that_write_them() -> Non
         assert not before(every, group) & functions
 
 
-def test_nothing_is_done_where_the_cdk_makes_no_log_groups_or_no_provider() -> None:
-    assert log_keys(flags={}, with_key=True, orchestrator=ASKED) == []
+def test_nothing_is_done_where_there_is_no_provider() -> None:
     assert log_keys(flags=FLAGS, with_key=True, orchestrator=EksOrchestrator()) == []
