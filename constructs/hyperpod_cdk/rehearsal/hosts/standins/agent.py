@@ -7,6 +7,8 @@ systems, keeps accounts, and starts Slurm: the image's own set-up. ``agent.py re
 node when others join or leave. What it is told lies in ``/.sandbox/cluster.json``.
 """
 
+import contextlib
+import fcntl
 import json
 import re
 import secrets
@@ -14,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ TOLD = Path("/.sandbox/cluster.json")
 RESOURCE_CONFIG = Path("/opt/ml/config/resource_config.json")
 ETC = Path("/opt/slurm/etc")
 DONE = Path("/run/sandbox-agent-done")
+LOCK = Path("/run/sandbox-agent-lock")
 PLACEHOLDER = "none"
 """A node that sinfo does not show: slurmctld 22.05 ends when no partition has a node (measured)."""
 MODERN_SLURM = 23.11
@@ -62,21 +66,36 @@ MOUNT_OPTIONS = {"LUSTRE": "defaults,noatime,flock,_netdev", "OPENZFS": "nfsvers
 
 def main() -> None:
     """Run a command."""
-    told = json.loads(TOLD.read_text())
     if sys.argv[1] == "refresh":
-        refresh(told)
+        with alone() as told:
+            refresh(told)
         return
-    if not any(host_name(own) == socket.gethostname() for _, own in entries(told)):
-        print("this host is beside the cluster, not in it")
-        return
-    write(RESOURCE_CONFIG, json.dumps(told["resource_config"], indent=1), mode=0o600)
+    with alone() as told:
+        if not any(host_name(own) == socket.gethostname() for _, own in entries(told)):
+            print("this host is beside the cluster, not in it")
+            return
+        write_resource_config(told)
     group, _ = find(told)
     if group["node_type"] == "Controller":
         time.sleep(told["slurm_conf_delay_seconds"])
-        write_slurm_conf(told)
+        with alone() as told:
+            write_slurm_conf(told)
     if group["mode"] in ("extension", "ami"):
         set_up(told, group)
     DONE.touch()
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[Told]:
+    """Give what it is told now, while no other run of the agent here writes files by what it was told."""
+    with LOCK.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield json.loads(TOLD.read_text())
+
+
+def write_resource_config(told: Told) -> None:
+    """Tell the scripts of the cluster's nodes."""
+    write(RESOURCE_CONFIG, json.dumps(told["resource_config"], indent=1), mode=0o600)
 
 
 def find(told: Told) -> tuple[Told, Told]:
@@ -151,7 +170,7 @@ def nodes_and_partitions(told: Told) -> str:
 
 def refresh(told: Told) -> None:
     """Take over that nodes joined or left: only the service's own lines of slurm.conf change."""
-    write(RESOURCE_CONFIG, json.dumps(told["resource_config"], indent=1), mode=0o600)
+    write_resource_config(told)
     group, _ = find(told)
     conf = ETC / "slurm.conf"
     if group["node_type"] != "Controller" or not conf.exists():
