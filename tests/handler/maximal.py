@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StructureShape
 
-from hyperpod_cdk.service.api_model import input_shape
+from tests.api_shapes import input_shape
 
 
 def maximal(shape: Shape, pick: int = 0) -> Any:
@@ -30,7 +30,7 @@ def maximal(shape: Shape, pick: int = 0) -> Any:
 
 
 def paths(value: Any, path: str = "") -> Iterator[str]:
-    """The members in a value, named as :func:`~hyperpod_cdk.service.api_model.walk` names them.
+    """The members in a value, named as :func:`~tests.api_shapes.walk` names them.
 
     A map's keys count as its value's, since the model gives them no names.
     """

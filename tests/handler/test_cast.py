@@ -6,7 +6,7 @@ import pytest
 from handler.cast import cast
 from handler.errors import RefusedError
 
-from hyperpod_cdk.service.api_model import input_shape, walk
+from tests.api_shapes import input_shape, walk
 from tests.handler.samples import stringified
 
 CREATE = input_shape("CreateCluster")

@@ -4,7 +4,7 @@ import pytest
 from handler.live import LIVE_NAMES
 from handler.policy import TABLE, Policy, Rule, rule_for
 
-from hyperpod_cdk.service.api_model import Member, input_shape, service_model, walk
+from tests.api_shapes import Member, input_shape, service_model, walk
 
 MEMBERS = list(walk(input_shape("CreateCluster")))
 UPDATE = set(input_shape("UpdateCluster").members)

@@ -11,7 +11,7 @@ from handler.wait import OUTCOMES
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.hyperpod import AccessDenied, HyperPodService, ServerError, Throttle
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
-from hyperpod_cdk.service.api_model import service_model
+from tests.api_shapes import service_model
 from tests.handler.cloudformation import Stack
 from tests.handler.conftest import Calls
 from tests.handler.samples import Request, cluster, properties, regroup

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from botocore.loaders import create_loader
-
-from hyperpod_cdk.service.api_model import API_VERSION, cluster_model
+from hyperpod_cdk.service.botocore_files import API_VERSIONS, endpoints
+from hyperpod_cdk.service.cut_model import cut_model_json
 
 SERVICES = frozenset({"api.sagemaker", "ec2", "logs", "sagemaker", "states"})
 """What the handler calls, by its name in botocore's endpoints."""
@@ -20,22 +19,22 @@ def write_botocore_data(folder: Path) -> None:
     Args:
         folder: made when it is not there; the same botocore gives the same files.
     """
-    _write(folder / "endpoints.json", _endpoints())
+    _write(folder / "endpoints.json", json.dumps(_endpoints(), separators=(",", ":")))
     write_cluster_model(folder)
 
 
 def write_cluster_model(folder: Path) -> None:
     """Write a folder for ``AWS_DATA_PATH`` with the SageMaker API's model alone."""
-    _write(folder / "sagemaker" / API_VERSION / "service-2.json", cluster_model())
+    _write(folder / "sagemaker" / API_VERSIONS["sagemaker"] / "service-2.json", cut_model_json())
 
 
-def _write(path: Path, content: Any) -> None:
+def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
 
 
 def _endpoints() -> dict[str, Any]:
-    whole = create_loader().load_data("endpoints")
+    whole = endpoints()
     partitions = [
         {
             **partition,

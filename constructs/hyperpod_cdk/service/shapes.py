@@ -1,18 +1,12 @@
-"""Limits of the API's shapes, read from the models that botocore ships.
+"""Limits of the API's shapes, read from the models that botocore ships."""
 
-The files are read directly: botocore's own classes load an HTTP client, which takes longer than all rules.
-"""
-
-import gzip
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
-_VERSIONS = {"sagemaker": "2017-07-24", "fsx": "2018-03-01"}
+from hyperpod_cdk.service.botocore_files import api_model
+
 _SIGNS = r"!-/:-@\[-`{-~\u00a1-\u00bf\u00d7\u00f7\u2010-\u2027\u2030-\u2bff\u3001-\u303f"
 # Unicode classes that Python's re does not know; \w also takes "_", which every pattern with \p allows
 _CLASSES = {
@@ -48,7 +42,7 @@ class Shape:
 @cache
 def shape(service: str, name: str) -> Shape:
     """A shape of the ``sagemaker`` or ``fsx`` API; members and items are names of further shapes."""
-    model = _shapes(service)[name]
+    model = api_model(service)["shapes"][name]
     pattern = model.get("pattern")
     return Shape(
         service=service,
@@ -68,10 +62,3 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     for theirs, ours in _CLASSES.items():
         pattern = pattern.replace(theirs, ours)
     return re.compile(pattern)
-
-
-@cache
-def _shapes(service: str) -> Mapping[str, Any]:
-    path = files("botocore").joinpath("data", service, _VERSIONS[service], "service-2.json.gz")
-    shapes: Mapping[str, Any] = json.loads(gzip.decompress(path.read_bytes()))["shapes"]
-    return shapes

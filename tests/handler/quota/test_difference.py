@@ -9,7 +9,7 @@ from handler.quota.live import Live
 from handler.quota.request import PARTS, Desired
 
 from hyperpod_cdk.rehearsal.hyperpod import allocation
-from hyperpod_cdk.service.api_model import input_shape, walk
+from tests.api_shapes import input_shape, walk
 from tests.handler.quota.samples import TYPE, quota
 from tests.handler.samples import Request
 

@@ -14,7 +14,7 @@ from handler.clients import Aws
 from handler.quota.request import FORMATS, PARTS, desired_of
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
-from hyperpod_cdk.service.api_model import input_shape, walk
+from tests.api_shapes import input_shape, walk
 from tests.handler.cloudformation import Stack
 from tests.handler.quota.samples import there
 from tests.handler.samples import Request

@@ -15,7 +15,6 @@ from aws_cdk.assertions import Match, Template
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.cluster.waiting import DEFINITION
 from hyperpod_cdk.config import load
-from hyperpod_cdk.service.api_model import input_shape, walk
 from hyperpod_cdk.spec import (
     BatchSize,
     BatchSizeType,
@@ -28,6 +27,7 @@ from hyperpod_cdk.spec import (
     Wait,
 )
 from hyperpod_cdk.stack import HyperPodStack
+from tests.api_shapes import input_shape, walk
 
 ROOT = Path(__file__).parents[3]
 

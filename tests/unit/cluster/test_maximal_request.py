@@ -14,8 +14,8 @@ from hyperpod_cdk.cluster.handler.clients import Aws
 from hyperpod_cdk.cluster.handler.request import FORMATS, desired_of
 from hyperpod_cdk.cluster.provider import ClusterProvider
 from hyperpod_cdk.cluster.provisioned import CUSTOM_TYPE, custom_resource
-from hyperpod_cdk.service.api_model import input_shape, service_model, walk
 from hyperpod_cdk.spec import Deployment
+from tests.api_shapes import input_shape, service_model, walk
 from tests.handler.maximal import REQUEST, paths
 from tests.handler.samples import stringified
 

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from hyperpod_cdk.cluster.handler.policy import TABLE, Policy
 from hyperpod_cdk.cluster.naming import FORCES_NEW_CLUSTER, MAX_LENGTH, generated_names, named
-from hyperpod_cdk.service.api_model import input_shape, walk
+from tests.api_shapes import input_shape, walk
 
 VPC = {"Subnets": ["subnet-0a", "subnet-0b"], "SecurityGroupIds": ["sg-0a"]}
 EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/one"}}

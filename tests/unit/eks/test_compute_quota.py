@@ -12,7 +12,6 @@ from aws_cdk.assertions import Match, Template
 from hyperpod_cdk.eks import ComputeQuota, ComputeQuotas, TaskGovernance
 from hyperpod_cdk.eks.quota_request import create_compute_quota_request
 from hyperpod_cdk.eks.task_governance import ADD_ON
-from hyperpod_cdk.service.api_model import input_shape, walk
 from hyperpod_cdk.spec import (
     AcceleratorPartition,
     ComputeQuotaResource,
@@ -22,6 +21,7 @@ from hyperpod_cdk.spec import (
     Team,
 )
 from hyperpod_cdk.spec import governance as spec
+from tests.api_shapes import input_shape, walk
 from tests.unit.eks.order import before, one, resources
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"

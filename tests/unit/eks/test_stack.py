@@ -13,7 +13,6 @@ from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.eks import EksControlPlane
 from hyperpod_cdk.faults import ConstructError
 from hyperpod_cdk.network import HyperPodNetwork
-from hyperpod_cdk.service.api_model import input_shape
 from hyperpod_cdk.spec import (
     AutoPatchConfig,
     AutoScaling,
@@ -46,6 +45,7 @@ from hyperpod_cdk.spec import (
     TieredStorageConfig,
 )
 from hyperpod_cdk.stack import HyperPodStack
+from tests.api_shapes import input_shape
 from tests.unit.eks.order import before, one, resources
 
 ZONES = ("usw2-az4", "usw2-az1")

@@ -14,8 +14,8 @@ from hyperpod_cdk.cluster.request import (
     create_cluster_request,
 )
 from hyperpod_cdk.rules.paths import join
-from hyperpod_cdk.service.api_model import input_shape
 from hyperpod_cdk.spec import Cluster, HyperPodSpec, Mount
+from tests.api_shapes import input_shape
 
 Request = dict[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StringShape
 
-from hyperpod_cdk.service.api_model import input_shape, walk
 from hyperpod_cdk.spec import ExistingSubnet, Taint, TaintEffect
+from tests.api_shapes import input_shape, walk
 from tests.unit.rules.specs import BASE
 
 _GROUP = "InstanceGroups[]"

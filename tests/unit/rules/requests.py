@@ -12,7 +12,6 @@ from hyperpod_cdk.cluster.request import (
 from hyperpod_cdk.rehearsal.hyperpod.errors import SerializationError, ValidationError
 from hyperpod_cdk.rehearsal.hyperpod.model import breaches
 from hyperpod_cdk.rehearsal.hyperpod.rules import CLUSTER_RULES
-from hyperpod_cdk.service.api_model import input_shape
 from hyperpod_cdk.spec import (
     Cluster,
     HyperPodSpec,
@@ -22,6 +21,7 @@ from hyperpod_cdk.spec import (
     LustreFileSystem,
     Mount,
 )
+from tests.api_shapes import input_shape
 
 EKS = "arn:aws:eks:us-west-2:111122223333:cluster/made"
 ROLE = "arn:aws:iam::111122223333:role/Made"

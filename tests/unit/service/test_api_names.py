@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from hyperpod_cdk.service.api_model import input_shape, walk
 from hyperpod_cdk.service.api_names import ELSEWHERE, in_spec_style
+from tests.api_shapes import input_shape, walk
 
 
 @pytest.mark.parametrize(
