@@ -15,7 +15,7 @@ from hyperpod_cdk.spec import Cluster, FileSystem, HyperPodSpec
 ANNOTATION = "hyperpod-cdk:"
 """Before a warning's code in the id of its annotation."""
 _ARGUMENT = "file_system"
-_shown_above: ContextVar[bool] = ContextVar("_shown_above", default=False)
+_checked_above: ContextVar[bool] = ContextVar("_checked_above", default=False)
 
 
 class SpecError(ValueError):
@@ -34,7 +34,7 @@ class SpecError(ValueError):
 
 
 def checked(spec: HyperPodSpec, construct: str = "") -> list[Finding]:
-    """The warnings about a spec.
+    """The warnings about a spec; none within :func:`checked_above`.
 
     Args:
         spec: what the user asks for; tokens are passed over.
@@ -43,11 +43,13 @@ def checked(spec: HyperPodSpec, construct: str = "") -> list[Finding]:
     Raises:
         SpecError: it breaks rules.
     """
-    return _warnings(check(spec), construct)
+    return [] if _checked_above.get() else _warnings(check(spec), construct)
 
 
 def checked_file_system(file_system: FileSystem, construct: IConstruct) -> list[Finding]:
-    """The warnings about a file system that no spec holds; their paths begin at the argument.
+    """The warnings about a file system that no spec holds; none within :func:`checked_above`.
+
+    Their paths begin at the argument.
 
     Args:
         file_system: its settings.
@@ -56,6 +58,8 @@ def checked_file_system(file_system: FileSystem, construct: IConstruct) -> list[
     Raises:
         SpecError: it breaks rules of file systems.
     """
+    if _checked_above.get():
+        return []
     spec = HyperPodSpec(
         cluster=Cluster(instance_groups=()),
         storage={_ARGUMENT: file_system},
@@ -80,26 +84,24 @@ def annotate(
 ) -> None:
     """Show warnings at synth, each acknowledgeable by its code: ``annotation::hyperpod-cdk:HP223``.
 
-    Nothing is shown within :func:`shown_above`.
-
     Args:
         construct: what they are about.
         warnings: findings that are no errors.
         place: a construct nearer to a warning's cause, None for ``construct``. Default: none.
     """
-    for warning in () if _shown_above.get() else warnings:
+    for warning in warnings:
         where = place(warning) or construct
         Validations.of(where).add_warning(f"{ANNOTATION}{warning.code}", str(warning))
 
 
 @contextmanager
-def shown_above() -> Iterator[None]:
-    """Constructs made meanwhile show no warnings: whoever makes them knows the whole spec, and shows them."""
-    token = _shown_above.set(True)
+def checked_above() -> Iterator[None]:
+    """Constructs made meanwhile check nothing: whoever makes them has checked the whole spec."""
+    token = _checked_above.set(True)
     try:
         yield
     finally:
-        _shown_above.reset(token)
+        _checked_above.reset(token)
 
 
 def acknowledge_warnings(construct: IConstruct, codes: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct, IConstruct
 
 from hyperpod_cdk import eks
-from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked, shown_above
+from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked, checked_above
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.cluster.node_permissions import services
 from hyperpod_cdk.network import HyperPodNetwork, IHyperPodNetwork
@@ -47,7 +47,10 @@ class HyperPodStack(cdk.Stack):
         Raises:
             SpecError: the spec breaks rules; every finding is in it.
         """
-        warnings = checked(spec, f"{scope.node.path}/{construct_id}".lstrip("/"))
+        warnings = checked(
+            replace(spec, region=spec.region or _region(scope, env)),
+            f"{scope.node.path}/{construct_id}".lstrip("/"),
+        )
         super().__init__(
             scope,
             construct_id,
@@ -57,7 +60,7 @@ class HyperPodStack(cdk.Stack):
             termination_protection=spec.termination_protection,
             description="Amazon SageMaker HyperPod cluster, by hyperpod-cdk",
         )
-        with shown_above():
+        with checked_above():
             self._make(spec)
         annotate(self, placed(warnings), self._nearest)
         acknowledge_warnings(self, spec.acknowledge)
@@ -223,3 +226,11 @@ class HyperPodStack(cdk.Stack):
             }
         session = f"aws ssm start-session --region {self.region} --target {target}"
         return {"Connect": (session, "Opens a shell on the controller")}
+
+
+def _region(scope: Construct, env: cdk.Environment | None) -> str | None:
+    """The Region that a stack in a scope gets; None while nobody has said one."""
+    if env is not None and env.region is not None:
+        return env.region
+    stage = cdk.Stage.of(scope)
+    return stage.region if stage is not None else None

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_cdk.access.arns import arn
 from hyperpod_cdk.nag import acknowledge_resources
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html (2026-10)
@@ -29,7 +29,7 @@ class ClusterRole(Construct):
             assumed_by=iam.ServicePrincipal(_SERVICE),
             description="Autoscaling of a HyperPod cluster",
         )
-        clusters = f"arn:{Aws.PARTITION}:sagemaker:{Aws.REGION}:{Aws.ACCOUNT_ID}:cluster/*"
+        clusters = arn("sagemaker", "cluster/*")
         statements = [iam.PolicyStatement(sid="ScaleClusters", actions=_ACTIONS, resources=[clusters])]
         if volume_key_arns:
             use = iam.PolicyStatement(

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import jsii
-from aws_cdk import Aws
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -12,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.access.arns import arn, bucket_arn
 from hyperpod_cdk.nag import acknowledge, acknowledge_resources
 from hyperpod_cdk.service import permissions
 
@@ -162,7 +162,7 @@ class ExecutionRole(Construct):
 
     def grant_read_objects(self, bucket_name: str, prefix: str) -> None:
         """Read what lies under a prefix of a bucket, and nothing else of it."""
-        self._allow("ReadObjects", permissions.READ_OBJECTS, f"{_bucket_arn(bucket_name)}/{prefix}*")
+        self._allow("ReadObjects", permissions.READ_OBJECTS, f"{bucket_arn(bucket_name)}/{prefix}*")
         self._write()
 
     def grant_remote_write(self, workspace_arn: str) -> None:
@@ -188,7 +188,7 @@ class ExecutionRole(Construct):
             delete: Delete and overwrite them. Default: no.
             key_arn: The bucket's customer-managed key. Default: none.
         """
-        bucket = _bucket_arn(bucket_name)
+        bucket = bucket_arn(bucket_name)
         objects = f"{bucket}/{prefix}*"
         self._allow("ListBucket", permissions.LIST_BUCKET, bucket)
         self._allow("ReadObjects", permissions.READ_OBJECTS, objects)
@@ -213,7 +213,7 @@ class ExecutionRole(Construct):
         Args:
             repository: Only of this repository. Default: any of this account and Region.
         """
-        images = repository.repository_arn if repository else _arn("ecr", "repository/*")
+        images = repository.repository_arn if repository else arn("ecr", "repository/*")
         self._allow("LogInToEcr", permissions.ECR_LOGIN, "*")
         self._allow("PullImages", permissions.ECR_PULL, images)
         self._write()
@@ -230,10 +230,10 @@ class ExecutionRole(Construct):
             self._allow("Decrypt", permissions.DECRYPT, secret.encryption_key.key_arn)
 
     def _allow_network(self) -> None:
-        interfaces = _arn("ec2", "network-interface/*")
+        interfaces = arn("ec2", "network-interface/*")
         # Subnets and groups of a shared VPC belong to its owner's account, the instances to the service's.
-        places = [_arn("ec2", f"{kind}/*", account="*") for kind in ("security-group", "subnet")]
-        instances = _arn("ec2", "instance/*", account="*")
+        places = [arn("ec2", f"{kind}/*", account="*") for kind in ("security-group", "subnet")]
+        instances = arn("ec2", "instance/*", account="*")
         self._allow("DescribeNetwork", permissions.DESCRIBE_NETWORK, "*")
         self._allow("CreateInterface", permissions.CREATE_INTERFACE, interfaces, *places)
         self._allow("ChangeInterface", permissions.CHANGE_INTERFACE, interfaces)
@@ -241,20 +241,20 @@ class ExecutionRole(Construct):
         self._allow("TagInterface", permissions.TAG_INTERFACE, interfaces)
 
     def _allow_pods(self, cluster_arn: str) -> None:
-        interfaces = _arn("ec2", "network-interface/*")
+        interfaces = arn("ec2", "network-interface/*")
         self._allow("DescribeNodes", permissions.DESCRIBE_NODES, "*")
         self._allow("ServePods", permissions.SERVE_PODS, interfaces)
         self._allow(
             "AttachInterface",
             permissions.ATTACH_INTERFACE,
             interfaces,
-            _arn("ec2", "instance/*", account="*"),
+            arn("ec2", "instance/*", account="*"),
         )
-        self._allow("AttachByService", permissions.ATTACH_BY_SERVICE, _arn("sagemaker", "cluster/*"))
+        self._allow("AttachByService", permissions.ATTACH_BY_SERVICE, arn("sagemaker", "cluster/*"))
         self._allow("IdentifyPods", permissions.POD_IDENTITY, cluster_arn)
         self._allow("LogInToEcr", permissions.ECR_LOGIN, "*")
         # add-ons' images lie in accounts of AWS
-        self._allow("PullImages", permissions.ECR_PULL, _arn("ecr", "repository/*", account="*"))
+        self._allow("PullImages", permissions.ECR_PULL, arn("ecr", "repository/*", account="*"))
 
     def _allow(self, sid: str, actions: Sequence[str], *resources: str) -> None:
         """Add to the policy; a statement of the same purpose gets further resources."""
@@ -295,11 +295,3 @@ class ExistingExecutionRole(Construct):
     def policy_dependencies(self) -> Sequence[IDependable]:
         """Policies that grants have added to the role."""
         return (self,)
-
-
-def _bucket_arn(bucket_name: str) -> str:
-    return f"arn:{Aws.PARTITION}:s3:::{bucket_name}"
-
-
-def _arn(service: str, resource: str, *, account: str = Aws.ACCOUNT_ID) -> str:
-    return f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{account}:{resource}"

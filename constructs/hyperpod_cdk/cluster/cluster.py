@@ -102,7 +102,7 @@ class HyperPodCluster(ClusterBase):
         self._lifecycle = lifecycle or Lifecycle()
         described = as_spec(cluster, network, self._lifecycle, self._deployment)
         self.warnings = checked(replace(described, region=cdk.Stack.of(self).region), self.node.path)
-        """What is doubtful about it; shown at synth too."""
+        """What is doubtful about it; shown at synth too. Nothing in a HyperPodStack, which shows it itself."""
         annotate(self, self.warnings)
         self._spec = cluster
         self._network = network

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws, CfnResource, Names
+from aws_cdk import CfnResource, Names
 from aws_cdk import aws_grafana as grafana
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_cdk.access.arns import ACCOUNT_ID, arn
 from hyperpod_cdk.eks.identities import grant, statement
 from hyperpod_cdk.removal import removal
 from hyperpod_cdk.service import permissions
@@ -53,16 +54,14 @@ class GrafanaWorkspace(Construct):
             data_sources=["PROMETHEUS", *(["CLOUDWATCH"] if logs else [])],
         )
         self.workspace.apply_removal_policy(removal(removal_policy))
-        self.arn = (
-            f"arn:{Aws.PARTITION}:grafana:{Aws.REGION}:{Aws.ACCOUNT_ID}:/workspaces/{self.workspace.attr_id}"
-        )
+        self.arn = arn("grafana", f"/workspaces/{self.workspace.attr_id}")
 
     def _role(self, workspace_arn: str, logs: Sequence[str], policy: RemovalPolicy) -> iam.CfnRole:
         trust = {
             "Effect": "Allow",
             "Principal": {"Service": "grafana.amazonaws.com"},
             "Action": "sts:AssumeRole",
-            "Condition": {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            "Condition": {"StringEquals": {"aws:SourceAccount": ACCOUNT_ID}},
         }
         role = iam.CfnRole(
             self,

@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import Aws, Fn, Token
+from aws_cdk import Fn, Token
 from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.access.arns import ACCOUNT_ID, arn
 from hyperpod_cdk.eks.acknowledged import acknowledge_managed_policies
 from hyperpod_cdk.nag import acknowledge_resources
 
@@ -54,13 +55,13 @@ class PodRole(Construct):
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        cluster = f"arn:{Aws.PARTITION}:eks:{Aws.REGION}:{Aws.ACCOUNT_ID}:cluster/{cluster_name}"
+        cluster = arn("eks", f"cluster/{cluster_name}")
         trust = {
             "Effect": "Allow",
             "Principal": {"Service": _PODS},
             "Action": ["sts:AssumeRole", "sts:TagSession"],
             "Condition": {
-                "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID, "aws:SourceArn": cluster},
+                "StringEquals": {"aws:SourceAccount": ACCOUNT_ID, "aws:SourceArn": cluster},
             },
         }
         self.role = _role(self, description, {"Version": _VERSION, "Statement": [trust]}, managed_policies)
@@ -182,7 +183,9 @@ def _role(
         "Role",
         assume_role_policy_document=trust,
         description=description,
-        managed_policy_arns=[f"arn:{Aws.PARTITION}:iam::aws:policy/{name}" for name in managed_policies]
+        managed_policy_arns=[
+            arn("iam", f"policy/{name}", region="", account="aws") for name in managed_policies
+        ]
         or None,
     )
     acknowledge_managed_policies(role, managed_policies)

@@ -6,6 +6,7 @@ from typing import Any
 from aws_cdk import Aws, Fn
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.access.arns import arn
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.eks.identities import OidcProvider, Statement, WebIdentityRole, statement
 from hyperpod_cdk.eks.load_balancing import controller_statements
@@ -97,7 +98,7 @@ class Inference(Construct):
         if not settings.autoscaling:
             return {"enabled": False}
         # which figures a model scales by, and of which workspace, is said with the model
-        workspaces = f"arn:{Aws.PARTITION}:aps:{Aws.REGION}:{Aws.ACCOUNT_ID}:workspace/*"
+        workspaces = arn("aps", "workspace/*")
         role = self._role(
             "Autoscaling",
             "keda-operator",

@@ -5,8 +5,7 @@ inference operator's page names), without what endpoints of models never use: Co
 Shield, addresses of IPAM and Outposts. Whether WAF or Shield is on it asks about every load balancer.
 """
 
-from aws_cdk import Aws
-
+from hyperpod_cdk.access.arns import arn
 from hyperpod_cdk.eks.identities import Statement, statement
 
 _TAG = "elbv2.k8s.aws/cluster"
@@ -77,16 +76,17 @@ _LISTEN = [
     "elasticloadbalancing:SetRulePriorities",
 ]
 _RULES = ["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"]
+_LINKED = "role/aws-service-role/elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"
 _LINKED_ROLE = {"StringEquals": {"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}}
 
 
 def controller_statements() -> list[Statement]:
     """What the controller's role is given."""
-    security_groups = _arn("ec2", "security-group/*")
-    targets = _arn("elasticloadbalancing", "targetgroup/*/*")
-    balancers = [_arn("elasticloadbalancing", f"loadbalancer/{kind}/*/*") for kind in ("app", "net")]
+    security_groups = arn("ec2", "security-group/*")
+    targets = arn("elasticloadbalancing", "targetgroup/*/*")
+    balancers = [arn("elasticloadbalancing", f"loadbalancer/{kind}/*/*") for kind in ("app", "net")]
     listeners = [
-        _arn("elasticloadbalancing", f"{what}/{kind}/*/*/*")
+        arn("elasticloadbalancing", f"{what}/{kind}/*/*/*")
         for what in ("listener", "listener-rule")
         for kind in ("app", "net")
     ]
@@ -99,23 +99,22 @@ def controller_statements() -> list[Statement]:
     return [
         statement(
             ["iam:CreateServiceLinkedRole"],
-            f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/elasticloadbalancing.amazonaws.com/"
-            "AWSServiceRoleForElasticLoadBalancing",
+            arn("iam", _LINKED, region=""),
             condition=_LINKED_ROLE,
         ),
         statement(_LOOK, "*"),
         statement(
             _LOOK_AT,
-            _arn("acm", "certificate/*"),
-            _arn("ec2", "vpc/*"),
-            f"arn:{Aws.PARTITION}:shield::{Aws.ACCOUNT_ID}:protection/*",
-            _arn("waf-regional", "webacl/*"),
-            _arn("wafv2", "regional/webacl/*/*"),
+            arn("acm", "certificate/*"),
+            arn("ec2", "vpc/*"),
+            arn("shield", "protection/*", region=""),
+            arn("waf-regional", "webacl/*"),
+            arn("wafv2", "regional/webacl/*/*"),
             *balancers,
         ),
         # nodes' own groups have no tag of the controller's, and it lets load balancers into them
         statement(_RULES, security_groups),
-        statement(["ec2:CreateSecurityGroup"], security_groups, _arn("ec2", "vpc/*")),
+        statement(["ec2:CreateSecurityGroup"], security_groups, arn("ec2", "vpc/*")),
         statement(["ec2:CreateTags"], security_groups, condition=new_group),
         statement(["ec2:CreateTags", "ec2:DeleteTags"], security_groups, condition=_RETAGGED),
         statement(["ec2:DeleteSecurityGroup"], security_groups, condition=_OURS),
@@ -134,7 +133,3 @@ def controller_statements() -> list[Statement]:
             ["elasticloadbalancing:RegisterTargets", "elasticloadbalancing:DeregisterTargets"], targets
         ),
     ]
-
-
-def _arn(service: str, resource: str) -> str:
-    return f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{Aws.ACCOUNT_ID}:{resource}"

@@ -9,6 +9,7 @@ from aws_cdk import aws_aps as aps
 from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.access.arns import arn
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.eks.grafana import GrafanaWorkspace
 from hyperpod_cdk.eks.identities import PodRole, statement
@@ -143,5 +144,5 @@ def _metrics(settings: spec.Observability) -> Mapping[str, Any]:
 
 
 def _log_groups() -> tuple[str, str]:
-    group = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:/aws/sagemaker/Clusters/*"
+    group = arn("logs", "log-group:/aws/sagemaker/Clusters/*")
     return group, f"{group}:log-stream:*"

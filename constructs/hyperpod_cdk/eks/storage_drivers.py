@@ -6,9 +6,9 @@ add-on for it (https://docs.aws.amazon.com/eks/latest/userguide/fsx-openzfs-csi.
 
 from collections.abc import Iterable, Sequence
 
-from aws_cdk import Aws
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.access.arns import bucket_arn
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.eks.identities import OidcProvider, PodRole, Statement, WebIdentityRole, statement
 from hyperpod_cdk.service import permissions
@@ -119,7 +119,7 @@ def bucket_volumes(volumes: Iterable[Volume]) -> list[tuple[BucketVolume, bool]]
 
 
 def _statements(bucket: BucketVolume, write: bool) -> list[Statement]:
-    arn = f"arn:{Aws.PARTITION}:s3:::{bucket.bucket_name}"
+    arn = bucket_arn(bucket.bucket_name)
     objects = [
         *permissions.READ_OBJECTS,
         *(permissions.WRITE_OBJECTS if write else ()),
