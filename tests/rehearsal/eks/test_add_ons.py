@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 import pytest
+from moto.amp.models import amp_backends
 
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.eks import AddOnFails, AmazonEks, Cluster
 from hyperpod_cdk.rehearsal.eks.service import Guest
-from tests.rehearsal.eks.samples import ARN, Call, Network, Refused, role
+from tests.rehearsal.eks.samples import ACCOUNT, ARN, REGION, Call, Network, Refused, role
 
 OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
 GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
@@ -195,6 +196,125 @@ def test_task_governance_wants_no_other_kueue(
     )
     status, issue = install(GOVERNANCE)
     assert (status, "kinds of kueue.x-k8s.io are installed already" in issue) == ("CREATE_FAILED", True)
+
+
+OBSERVABILITY = "amazon-sagemaker-hyperpod-observability"
+INFERENCE = "amazon-sagemaker-hyperpod-inference"
+LABELS = {"sagemaker.amazonaws.com/compute-type": "hyperpod"}
+
+
+@pytest.fixture
+def large(ready: Cluster, service: AmazonEks) -> Cluster:
+    """The same with a HyperPod node that has room for the larger add-ons."""
+    labels = {**LABELS, "node.kubernetes.io/instance-type": "ml.m5.4xlarge"}
+    service.join(ready, "hyperpod-i-2", labels=labels)
+    return ready
+
+
+@pytest.fixture
+def metrics(large: Cluster, service: AmazonEks, call: Call) -> str:
+    """All that observability needs; gives its configuration."""
+    workspace = amp_backends[ACCOUNT][REGION].create_workspace("metrics", {})
+    writes = {"Effect": "Allow", "Action": "aps:RemoteWrite", "Resource": workspace.arn}
+    service.account.iam.put_role_policy(
+        "pods", "write", json.dumps({"Version": "2012-10-17", "Statement": [writes]})
+    )
+    place = {
+        "namespace": "hyperpod-observability",
+        "serviceAccount": "hyperpod-observability-operator-otel-collector",
+    }
+    call("CreatePodIdentityAssociation", clusterName="plane", **place, roleArn=role("pods"))
+    return json.dumps({"ampWorkspace": {"arn": workspace.arn}})
+
+
+def test_observability_comes_up(metrics: str, install: Any) -> None:
+    assert install(OBSERVABILITY, configurationValues=metrics) == ("ACTIVE", "")
+
+
+@pytest.mark.parametrize("size", ["ml.m5.2xlarge", "ml.t3.medium"])
+def test_observability_wants_a_node_with_room(
+    metrics: str, large: Cluster, install: Any, service: AmazonEks, size: str
+) -> None:
+    service.join(large, "hyperpod-i-2", labels={**LABELS, "node.kubernetes.io/instance-type": size})
+    status, issue = install(OBSERVABILITY, seconds=1300, configurationValues=metrics)
+    assert (status, issue.partition(":")[0]) == ("DEGRADED", "InsufficientNumberOfReplicas")
+
+
+@pytest.mark.parametrize("values", ["{}", "{", "[]"])
+def test_observability_without_a_workspace_is_degraded(metrics: str, install: Any, values: str) -> None:
+    assert "ampWorkspace.arn is not given" in install(OBSERVABILITY, configurationValues=values)[1]
+
+
+def test_observability_with_a_workspace_that_has_gone_is_degraded(metrics: str, install: Any) -> None:
+    amp_backends[ACCOUNT][REGION].workspaces.clear()
+    assert "does not exist" in install(OBSERVABILITY, configurationValues=metrics)[1]
+
+
+def test_observability_without_rights_is_degraded(metrics: str, install: Any, service: AmazonEks) -> None:
+    service.account.iam.delete_role_policy("pods", "write")
+    assert "aps:RemoteWrite" in install(OBSERVABILITY, configurationValues=metrics)[1]
+
+
+@pytest.fixture
+def serving(large: Cluster, install: Any, service: AmazonEks) -> dict[str, str]:
+    """All that inference needs; gives its configuration."""
+    for name in ("aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver", "metrics-server"):
+        assert install(name)[0] == "ACTIVE"
+    iam, issuer = service.account.iam, large.about["identity"]["oidc"]["issuer"]
+    provider = iam.create_open_id_connect_provider(issuer, [], ["sts.amazonaws.com"], [])
+    account = "system:serviceaccount:hyperpod-inference-system:hyperpod-inference-controller-manager"
+    trust = {
+        "Effect": "Allow",
+        "Principal": {"Federated": provider.arn},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {"StringEquals": {f"{issuer.removeprefix('https://')}:sub": account}},
+    }
+    iam.create_role(
+        "operator", json.dumps({"Version": "2012-10-17", "Statement": [trust]}), "/", None, "", [], None
+    )
+    service.account.s3.create_bucket("hyperpod-tls-1", REGION)
+    service.account.s3.create_bucket("certificates", REGION)
+    return {"executionRoleArn": role("operator"), "tlsCertificateS3Bucket": "hyperpod-tls-1"}
+
+
+def test_inference_comes_up(serving: dict[str, str], install: Any) -> None:
+    assert install(INFERENCE, configurationValues=json.dumps(serving)) == ("ACTIVE", "")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"executionRoleArn": role("pods")}, "role/pods does not trust its tokens"),
+        ({"executionRoleArn": ""}, "no role does not trust its tokens"),
+        (
+            {"tlsCertificateS3Bucket": "certificates"},
+            "there is no bucket hyperpod-tls… called 'certificates'",
+        ),
+        ({"tlsCertificateS3Bucket": "hyperpod-tls-2"}, "called 'hyperpod-tls-2'"),
+    ],
+)
+def test_inference_with_a_wrong_role_or_bucket_is_degraded(
+    serving: dict[str, str], install: Any, wrong: dict[str, str], message: str
+) -> None:
+    status, issue = install(INFERENCE, configurationValues=json.dumps({**serving, **wrong}))
+    assert (status, message in issue) == ("DEGRADED", True), issue
+
+
+def test_inference_without_the_clusters_provider_is_degraded(
+    serving: dict[str, str], install: Any, service: AmazonEks
+) -> None:
+    service.account.iam.open_id_providers.clear()
+    assert "does not trust its tokens" in install(INFERENCE, configurationValues=json.dumps(serving))[1]
+
+
+def test_inference_wants_its_drivers_and_no_older_ones(
+    serving: dict[str, str], install: Any, large: Cluster
+) -> None:
+    large.add_ons["aws-fsx-csi-driver"]["addonVersion"] = "v1.5.9-eksbuild.1"
+    del large.add_ons["metrics-server"]
+    status, issue = install(INFERENCE, configurationValues=json.dumps(serving))
+    assert status == "CREATE_FAILED"
+    assert "aws-fsx-csi-driver v1.6.0-eksbuild.1 or later, metrics-server v0.7.2-eksbuild.4 or later" in issue
 
 
 def test_a_fault(plane: Cluster, install: Any, service: AmazonEks) -> None:

@@ -55,6 +55,11 @@ def scripted(**config: str) -> dict[str, Any]:
 
 checked = {**legacy, "InstanceType": "ml.p5.48xlarge", "OnStartDeepHealthChecks": ["InstanceStress"]}
 flexible = {**without(compute, "InstanceType"), "InstanceRequirements": {"InstanceTypes": ["ml.c5.large"]}}
+restricted = {**without(legacy, "LifeCycleConfig"), "InstanceGroupName": "nova"}
+lustre_made = {"FSxLustreConfig": {"SizeInGiB": 1200, "PerUnitStorageThroughput": 125}}
+shared = {"SharedEnvironmentConfig": {"FSxLustreDeletionPolicy": "Keep", **lustre_made}}
+patched = {**legacy, "AutoPatchConfig": {"PatchingStrategy": "DrainFirst", "DrainPolicy": {}}}
+interface = {"NetworkInterface": {"InterfaceType": "efa-only"}}
 spot = {**compute, "CapacityRequirements": {"Spot": {}}}
 database = {
     "AccountingDatabase": {
@@ -85,6 +90,15 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "EKS with deep health checks": on_eks(checked),
     "EKS without groups": without(on_eks(legacy, continuous=True), "InstanceGroups"),
     "EKS with autoscaling": on_eks(legacy, **autoscaled),
+    "restricted group with its own file system": on_eks(
+        legacy, RestrictedInstanceGroups=[{**restricted, "EnvironmentConfig": lustre_made}]
+    ),
+    "restricted group on the shared file system": on_eks(
+        legacy, RestrictedInstanceGroups=[restricted], RestrictedInstanceGroupsConfig=shared
+    ),
+    "drained before patches": on_eks(patched),
+    "patched when idle": on_eks({**legacy, "AutoPatchConfig": {"PatchingStrategy": "WhenIdle"}}),
+    "EFA alone": on_eks({**checked, **interface}),
 }
 
 
@@ -244,6 +258,28 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "checks without an accelerator": (
         on_eks({**checked, "InstanceType": "ml.c5.large"}),
         "need GPUs or Trainium, which ml.c5.large has not",
+    ),
+    "checks without an accelerator on one of the types": (
+        on_eks(
+            {
+                **without(checked, "InstanceType"),
+                "InstanceRequirements": {"InstanceTypes": ["ml.p5.48xlarge", "ml.c5.large"]},
+            },
+            continuous=True,
+        ),
+        "need GPUs or Trainium, which ml.c5.large has not",
+    ),
+    "restricted group without a file system": (
+        on_eks(legacy, RestrictedInstanceGroups=[{**restricted, "EnvironmentConfig": {}}]),
+        "EnvironmentConfig of restricted instance group 'nova' must have FSxLustreConfig",
+    ),
+    "drain policy for idle nodes": (
+        on_eks({**legacy, "AutoPatchConfig": {"PatchingStrategy": "WhenIdle", "DrainPolicy": {}}}),
+        "DrainPolicy of instance group 'legacy' is only valid with PatchingStrategy DrainFirst, not WhenIdle",
+    ),
+    "EFA on a type without": (
+        on_eks({**legacy, **interface}),
+        "InterfaceType efa-only of instance group 'legacy' is not supported for ml.c5.large",
     ),
     "autoscaling without Continuous": (
         on_eks(legacy, **{**autoscaled, "continuous": False}),

@@ -38,6 +38,7 @@ from hyperpod_cdk.rehearsal.aws.stacks.records import Event
 from hyperpod_cdk.rehearsal.aws.stacks.service import CloudFormation
 from hyperpod_cdk.rehearsal.aws.step_functions import state_machines_execute
 from hyperpod_cdk.rehearsal.aws.trail import trail_is_empty
+from hyperpod_cdk.rehearsal.eks import Cluster
 
 _CREDENTIALS = {"aws_access_key_id": "EMBEDDEDAWS", "aws_secret_access_key": "embedded-aws"}
 """Any will do: moto tells accounts apart by the role that was assumed, not by the key."""
@@ -133,6 +134,14 @@ class EmbeddedAws:
         """Requests that the embedded AWS could not answer: operations that moto lacks, and its mistakes."""
         return list(self._server.unanswered)
 
+    def kubeconfig(self, cluster: Cluster) -> str:
+        """Give a kubeconfig of somebody inside a cluster's VPC who may do everything, while this runs.
+
+        Args:
+            cluster: an EKS cluster.
+        """
+        return self._planes.kubeconfig(cluster)
+
     def client(self, service: str) -> Any:
         """Give a boto3 client of the embedded AWS.
 
@@ -186,7 +195,7 @@ class EmbeddedAws:
         enter(policies_simulated())
         self._file_systems = enter(file_systems_served())
         self._quotas = enter(quotas_served())
-        enter(control_planes_served(speed=self._speed))
+        self._planes = enter(control_planes_served(speed=self._speed))
         enter(cloudformation_served_by(self._cloudformation))
         for extend in self._extensions:
             extend()

@@ -30,6 +30,11 @@ class ClusterView:
     nodes: list[dict[str, Any]]
 
     @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Instance groups, restricted ones last."""
+        return [*self.description["InstanceGroups"], *self.description.get("RestrictedInstanceGroups", ())]
+
+    @property
     def running(self) -> dict[str, int]:
         """Nodes that are up, by instance group."""
         up = (node for node in self.nodes if node["InstanceStatus"]["Status"] in _UP)
@@ -38,8 +43,7 @@ class ClusterView:
     @property
     def script_uris(self) -> set[str]:
         """Where the groups' lifecycle scripts lie."""
-        groups = self.description["InstanceGroups"]
-        return {g["LifeCycleConfig"]["SourceS3Uri"] for g in groups if g.get("LifeCycleConfig")}
+        return {g["LifeCycleConfig"]["SourceS3Uri"] for g in self.groups if g.get("LifeCycleConfig")}
 
 
 def view(sagemaker: Any, name: str) -> ClusterView:
@@ -81,7 +85,7 @@ def expect_cluster(
     status = cluster.description["ClusterStatus"]
     if status != "InService":
         raise RehearsalError(f"cluster {name} is {status}: {cluster.description.get('FailureMessage')}")
-    groups = {g["InstanceGroupName"]: g["TargetCount"] for g in cluster.description["InstanceGroups"]}
+    groups = {g["InstanceGroupName"]: g["TargetCount"] for g in cluster.groups}
     if groups != variant.counts:
         raise RehearsalError(f"cluster {name} has the groups {groups}; wanted: {variant.counts}")
     if cluster.running != wanted:
@@ -129,7 +133,7 @@ def expect_new_scripts(
         added: a file that is only with the new scripts; None to look for no file.
 
     Returns:
-        Where the new scripts lie.
+        Where the new scripts lie; empty where no group runs any.
 
     Raises:
         RehearsalError: naming what is wrong.

@@ -40,6 +40,9 @@ def provide_eks(spec: HyperPodSpec, account: Account) -> Iterator[str]:
         yield from _principal(entry.principal_arn, account)
     if orchestrator.cluster_arn:
         yield from _control_plane(spec, orchestrator, account)
+    if orchestrator.inference and orchestrator.inference.tls_bucket_name:
+        account.s3.create_bucket(orchestrator.inference.tls_bucket_name, account.region)
+        yield f"bucket {orchestrator.inference.tls_bucket_name}"
 
 
 def _chart(chart: HelmChart, account: Account) -> Iterator[str]:
@@ -73,8 +76,13 @@ def _control_plane(spec: HyperPodSpec, orchestrator: EksOrchestrator, account: A
     if existing is None:
         raise RehearsalError(f"{arn} is there already, so its VPC is too: network.existing must name it")
     subnets = _two_zones([one.subnet_id for one in existing.subnets], account)
-    provide_control_plane(account.eks, arn.partition("/")[2], subnet_ids=subnets)
+    plane = provide_control_plane(account.eks, arn.partition("/")[2], subnet_ids=subnets)
     yield f"EKS cluster {arn}, with add-ons and HyperPod's chart"
+    if orchestrator.oidc_provider_arn:
+        issuer = f"https://{orchestrator.oidc_provider_arn.partition(':oidc-provider/')[2]}"
+        plane.about["identity"] = {"oidc": {"issuer": issuer}}
+        account.iam.create_open_id_connect_provider(issuer, [], ["sts.amazonaws.com"], [])
+        yield f"identity provider {orchestrator.oidc_provider_arn}"
 
 
 def _two_zones(subnet_ids: list[str], account: Account) -> list[str]:

@@ -1,5 +1,6 @@
 """The rehearsal of a configuration, and the acts that every rehearsal is made of."""
 
+import shlex
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -64,7 +65,7 @@ class Rehearsal:
         show_cluster(self.stage.console, cluster, file_systems=file_systems, stack=stack)
         self._try_out(variant)
         if keep:
-            self._serve(variant)
+            self._serve(cluster, variant)
             return
         self._deploy_unchanged(variant, cluster)
         for changed in self.variants.changes():
@@ -75,7 +76,8 @@ class Rehearsal:
             self._try_out(variant)
         added = self.variants.added_script
         uri = checks.expect_new_scripts(self.aws.client, previous, cluster, added=added)
-        self.stage.say(f"all groups point at {uri}; the former scripts are still there")
+        told = f"all groups point at {uri}; the former scripts are still there"
+        self.stage.say(told if uri else "no group runs scripts")
         stack, known = self.stack(variant), len(self.stack(variant).events)
         with self.stage.act("destroy"):
             self.toolkit.destroy()
@@ -182,8 +184,22 @@ class Rehearsal:
             *(f"  {command}" for command in commands),
         )
 
-    def _serve(self, variant: Variant) -> None:
-        name, region = variant.spec.cluster.cluster_name or "NAME", self.aws.region
+    def _kubernetes_lines(self, cluster: checks.ClusterView) -> tuple[str, ...]:
+        plane = eks_checks.control_plane(self._account.eks, cluster.description)
+        if plane is None:
+            return ()
+        path = (self.toolkit.logs / "kubeconfig").resolve()
+        path.touch(mode=0o600)
+        path.write_text(self.aws.kubeconfig(plane), encoding="utf-8")
+        return (
+            "and for Kubernetes, as somebody inside the VPC who may do everything:",
+            f"  export KUBECONFIG={shlex.quote(str(path))}",
+            "  kubectl get nodes --show-labels",
+            "  kubectl get daemonsets,deployments --all-namespaces",
+        )
+
+    def _serve(self, cluster: checks.ClusterView, variant: Variant) -> None:
+        name, region = cluster.description["ClusterName"], self.aws.region
         common = f"--endpoint-url {self.aws.endpoint} --region {region}"
         lines = (
             f"serving at {self.aws.endpoint} until Ctrl-C; in another shell, for instance:",
@@ -192,6 +208,7 @@ class Rehearsal:
             f"  aws sagemaker list-cluster-nodes --cluster-name {name} {common}",
             f"  aws cloudformation describe-stacks {common}",
             *self._session_lines(variant),
+            *self._kubernetes_lines(cluster),
         )
         self.stage.console.print()
         for line in lines:

@@ -30,7 +30,7 @@ def show_cluster(
     table = Table(title=f"cluster {described['ClusterName']}: {described['ClusterStatus']}")
     for heading in ("group", "type", "nodes", "status", "role", "mounts"):
         table.add_column(heading)
-    for group in described["InstanceGroups"]:
+    for group in cluster.groups:
         slurm = group.get("SlurmConfig", {})
         table.add_row(
             group["InstanceGroupName"],

@@ -32,7 +32,7 @@ class Toolkit:
         self._environment = _with_tools(environment)
         self._folder = folder
         self._output = folder / "cdk.out"
-        self._logs = logs
+        self.logs = logs
         self._stage = stage
         self._number = 0
         self._log = logs
@@ -84,7 +84,7 @@ class Toolkit:
 
     def _run(self, command: str, *arguments: str, cwd: Path | None = None, may_fail: bool = False) -> bool:
         self._number += 1
-        self._log = self._logs / f"{self._number}-{command}.log"
+        self._log = self.logs / f"{self._number}-{command}.log"
         with (
             self._log.open("w", encoding="utf-8") as kept,
             subprocess.Popen(

@@ -63,16 +63,19 @@ class Variants:
         if spec.lifecycle.extra_files:
             lifecycle["extra_files"] = spec.lifecycle.extra_files
         self._group = _compute_group(spec)
-        self._brings_scripts = all(group.life_cycle_config for group in spec.cluster.instance_groups)
+        scripted = [group for group in spec.cluster.instance_groups if group.environment_config is None]
+        self._runs_scripts = bool(scripted)
+        self._brings_scripts = all(group.life_cycle_config for group in scripted)
 
     def changes(self) -> list[Variant]:
         """Scale a group up, add one, remove it, change a script; the last may also be destroyed."""
         scripts = f"add {self.added_script}" if self.added_script else "point at another prefix"
+        last = f"change the lifecycle scripts: {scripts}" if self._runs_scripts else "let it be destroyed"
         return [
             self.scaled(),
             self._changed(f"add group {ADDED_GROUP}", self._add_group),
             self._changed(f"remove group {ADDED_GROUP}", self._remove_group),
-            self._changed(f"change the lifecycle scripts: {scripts}", self._add_script),
+            self._changed(last, self._add_script),
         ]
 
     def scaled(self) -> Variant:
@@ -120,7 +123,7 @@ class Variants:
         )
         taken = (
             *("instance_type", "instance_requirements", "kubernetes_config", "secondary_volume"),
-            *("mounts", "execution_role_arn", "lifecycle_mode", "life_cycle_config"),
+            *("environment_config", "mounts", "execution_role_arn", "lifecycle_mode", "life_cycle_config"),
         )
         group = {key: like[key] for key in taken if key in like}
         group |= {"instance_group_name": ADDED_GROUP, "instance_count": 1}
@@ -137,7 +140,9 @@ class Variants:
         document["termination_protection"] = False
         if self._brings_scripts:
             for group in self._groups(document):
-                config = group["life_cycle_config"]
+                config = group.get("life_cycle_config")
+                if config is None:
+                    continue
                 uri = config["source_s3_uri"].rstrip("/") + "-2/"
                 # a new mapping: groups may share one by a YAML alias
                 group["life_cycle_config"] = {**config, "source_s3_uri": uri}

@@ -69,6 +69,9 @@ def _install(eks: AmazonEks, cluster: Cluster, about: Spec, add_on: AddOn, *, ov
     elif missing := [group for group in add_on.needs_kinds if not workloads.serves(cluster.api, group)]:
         message = f'no matches for kind "Certificate" in version "{missing[0]}/v1"'
         _end(about, "CREATE_FAILED", "K8sResourceNotFound", message)
+    elif wanting := workloads.lacking(cluster, add_on.needs_add_ons):
+        message = f"{about['addonName']} needs add-ons that are not there: {', '.join(wanting)}"
+        _end(about, "CREATE_FAILED", "K8sResourceNotFound", message)
     elif clashes := [group for group in add_on.clashes_with if workloads.serves(cluster.api, group)]:
         message = f"Conflicts found when trying to apply: kinds of {clashes[0]} are installed already"
         _end(about, "CREATE_FAILED", "ConfigurationConflict", message)
@@ -81,7 +84,7 @@ def _await_pods(eks: AmazonEks, cluster: Cluster, about: Spec, add_on: AddOn, *,
     """Wait for a node, then see whether what runs on it can work."""
     if cluster.add_ons.get(about["addonName"]) is not about or about["status"] == "DELETING":
         return
-    nodes = workloads.ready_nodes(cluster.api, hyperpod_only=add_on.on_hyperpod)
+    nodes = workloads.ready_nodes(cluster.api, hyperpod_only=add_on.on_hyperpod, room=add_on.room)
     if not add_on.on_each_node and not nodes:
         if eks.timeline.elapsed() >= until:
             _end(
@@ -92,7 +95,7 @@ def _await_pods(eks: AmazonEks, cluster: Cluster, about: Spec, add_on: AddOn, *,
             )
         eks.timeline.after(_LOOK_SECONDS, lambda: _await_pods(eks, cluster, about, add_on, until=until))
         return
-    reason = lacks(eks, cluster, add_on)
+    reason = lacks(eks, cluster, about)
     if reason:
         _end(about, "DEGRADED", "AddonPermissionFailure", reason)
         return

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from hyperpod_cdk.service.eks_add_ons import INFERENCE_MINIMUM_VERSIONS, LEAST_SIZE, OBSERVABILITY_ACCOUNT
 
 HYPERPOD_LABEL = "sagemaker.amazonaws.com/compute-type"
 HYPERPOD_NODE = "hyperpod"
@@ -59,7 +61,9 @@ class AddOn:
         on_hyperpod: whether its pods run on HyperPod nodes alone.
         definitions: kinds that it brings.
         needs_kinds: groups of kinds without which its objects can not be made.
+        needs_add_ons: add-ons without which it is not installed, with the least version of each.
         clashes_with: groups of kinds that nobody else may have brought.
+        room: the ``xlarge`` multiple of the smallest node that has room for its pods.
         identity: namespace and service account that need an association; None when it needs no rights.
         takes_identity: whether CreateAddon takes podIdentityAssociations for it.
     """
@@ -71,7 +75,9 @@ class AddOn:
     on_hyperpod: bool = False
     definitions: tuple[Definition, ...] = ()
     needs_kinds: tuple[str, ...] = ()
+    needs_add_ons: Mapping[str, str] = field(default_factory=dict)
     clashes_with: tuple[str, ...] = ()
+    room: int = 0
     identity: tuple[str, str] | None = None
     takes_identity: bool = True
 
@@ -144,14 +150,18 @@ ADD_ONS: Mapping[str, AddOn] = {
         namespace="hyperpod-observability",
         workload="hyperpod-observability-controller-manager",
         on_hyperpod=True,
-        identity=("hyperpod-observability", "hyperpod-observability-operator-otel-collector"),
+        room=LEAST_SIZE,
+        identity=OBSERVABILITY_ACCOUNT,
     ),
+    # docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html
     "amazon-sagemaker-hyperpod-inference": AddOn(
         version="v2.1.0-eksbuild.1",
         namespace="hyperpod-inference-system",
         workload="hyperpod-inference-controller-manager",
         on_hyperpod=True,
+        room=LEAST_SIZE,
         needs_kinds=(_CERTIFICATES,),
+        needs_add_ons=INFERENCE_MINIMUM_VERSIONS,
     ),
 }
 BORN_WITH = ("vpc-cni", "kube-proxy", "coredns")

@@ -12,9 +12,10 @@ from hyperpod_cdk.rehearsal.eks.clusters import SERVICE_PRINCIPAL, create_cluste
 from hyperpod_cdk.rehearsal.eks.operators import AGENT
 from hyperpod_cdk.rehearsal.eks.service import AmazonEks
 from hyperpod_cdk.rehearsal.eks.state import ACTIVE, Cluster
+from hyperpod_cdk.service.eks_add_ons import INFERENCE_MINIMUM_VERSIONS
 from hyperpod_cdk.service.hyperpod_chart import NAMESPACE, RELEASE
 
-_ADD_ONS = (*BORN_WITH, AGENT, "cert-manager")
+_ADD_ONS = tuple(dict.fromkeys((*BORN_WITH, AGENT, *INFERENCE_MINIMUM_VERSIONS)))
 _SYSTEM_NODE = "ip-10-0-0-10.system.internal"
 
 

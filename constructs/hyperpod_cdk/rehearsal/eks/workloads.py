@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_cdk.rehearsal.eks.catalogue import ADD_ONS, HYPERPOD_LABEL, HYPERPOD_NODE, KUEUE, AddOn
-from hyperpod_cdk.rehearsal.eks.state import Cluster
+from hyperpod_cdk.rehearsal.eks.state import ACTIVE, Cluster
 from hyperpod_cdk.rehearsal.kubernetes import KubernetesApi, StatusError
 from hyperpod_cdk.rehearsal.kubernetes.kinds import Kind
 
 _MANAGER = "eks"
 _KUBELET = "kubelet"
+_METAL = 96
+_SIZE = re.compile(r"\.(\d*)xlarge$")
 
 
 def install(api: KubernetesApi, add_on: AddOn) -> None:
@@ -99,19 +102,47 @@ def leave(api: KubernetesApi, name: str) -> None:
             raise
 
 
-def ready_nodes(api: KubernetesApi, *, hyperpod_only: bool = False) -> list[str]:
+def lacking(cluster: Cluster, wanted: Mapping[str, str]) -> list[str]:
+    """Tell which add-ons are not there, or too old.
+
+    Args:
+        cluster: where.
+        wanted: the least version of each.
+    """
+    found = {name: one["addonVersion"] for name, one in cluster.add_ons.items() if one["status"] == ACTIVE}
+    return [
+        f"{name} {least} or later"
+        for name, least in wanted.items()
+        if _numbers(found.get(name, "")) < _numbers(least)
+    ]
+
+
+def ready_nodes(api: KubernetesApi, *, hyperpod_only: bool = False, room: int = 0) -> list[str]:
     """Give the names of nodes on which pods can run.
 
     Args:
         api: of the cluster.
         hyperpod_only: whether ordinary nodes do not count.
+        room: the ``xlarge`` multiple of the smallest node that counts.
     """
+    ready = (node["metadata"] for node in api.objects("nodes") if _is_ready(node))
+    labels = {str(about["name"]): about.get("labels", {}) for about in ready}
     return [
-        str(node["metadata"]["name"])
-        for node in api.objects("nodes")
-        if _is_ready(node)
-        and (not hyperpod_only or node["metadata"].get("labels", {}).get(HYPERPOD_LABEL) == HYPERPOD_NODE)
+        name
+        for name, given in labels.items()
+        if (not hyperpod_only or given.get(HYPERPOD_LABEL) == HYPERPOD_NODE)
+        and _size(given.get("node.kubernetes.io/instance-type", "")) >= room
     ]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
+def _size(instance_type: str) -> int:
+    """The multiple of ``xlarge``; metal is as large as any."""
+    found = _SIZE.search(instance_type)
+    return int(found[1] or 1) if found else _METAL * (".metal" in instance_type)
 
 
 def has_network(cluster: Cluster) -> bool:

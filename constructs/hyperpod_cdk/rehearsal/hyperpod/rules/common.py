@@ -35,6 +35,12 @@ def is_eks(request: Spec) -> bool:
     return "Eks" in request.get("Orchestrator", {})
 
 
+def types_of(group: Spec) -> list[str]:
+    """Give the instance types that a group's nodes may be of."""
+    found: list[str] = group.get("InstanceRequirements", {}).get("InstanceTypes", [])
+    return found or [group[member] for member in ("InstanceType",) if member in group]
+
+
 def volumes(group: Spec, member: str) -> list[Spec]:
     """Give a group's storage configurations of one kind.
 

@@ -6,7 +6,7 @@ docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.htm
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.rehearsal.hyperpod.rules.common import Rule, groups, is_continuous, is_eks
+from hyperpod_cdk.rehearsal.hyperpod.rules.common import Rule, groups, is_continuous, is_eks, types_of
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
 from hyperpod_cdk.service import instance_types
 
@@ -57,6 +57,33 @@ def restricted_groups_need_eks(request: Spec) -> Iterator[str]:
             yield f"{member} is only supported for clusters that Amazon EKS orchestrates."
 
 
+def restricted_groups_have_a_file_system(request: Spec) -> Iterator[str]:
+    """A restricted group works on a file system that the service makes: its own, or the cluster's shared one.
+
+    …/dg/nova-hp-cluster.html: size and throughput must be given; that a shared one will do instead:
+    …/APIReference/API_ClusterSharedEnvironmentConfig.html.
+    """
+    if "SharedEnvironmentConfig" in request.get("RestrictedInstanceGroupsConfig", {}):
+        return
+    for group in request.get("RestrictedInstanceGroups", []):
+        if "FSxLustreConfig" not in group.get("EnvironmentConfig", {}):
+            yield (
+                f"EnvironmentConfig of restricted instance group '{group['InstanceGroupName']}' must have "
+                "FSxLustreConfig where RestrictedInstanceGroupsConfig has none."
+            )
+
+
+def only_drained_nodes_have_a_drain_policy(request: Spec) -> Iterator[str]:
+    """…/APIReference/API_ClusterAutoPatchConfig.html: DrainPolicy is valid with DrainFirst only."""
+    for group in groups(request):
+        config = group.get("AutoPatchConfig", {})
+        if "DrainPolicy" in config and config["PatchingStrategy"] != "DrainFirst":
+            yield (
+                f"DrainPolicy of instance group '{group['InstanceGroupName']}' is only valid with "
+                f"PatchingStrategy DrainFirst, not {config['PatchingStrategy']}."
+            )
+
+
 def checked_groups_have_no_taints(request: Spec) -> Iterator[str]:
     """Deep health checks run beside no taints of the user's, and on accelerators alone.
 
@@ -65,14 +92,16 @@ def checked_groups_have_no_taints(request: Spec) -> Iterator[str]:
     if not is_eks(request):
         return
     for group in (group for group in groups(request) if group.get("OnStartDeepHealthChecks")):
-        name, kind = group["InstanceGroupName"], instance_types.find(group.get("InstanceType", ""))
+        name = group["InstanceGroupName"]
         if group.get("KubernetesConfig", {}).get("Taints"):
             yield f"OnStartDeepHealthChecks of instance group '{name}' can not be used with custom taints."
-        if kind is not None and not kind.accelerators:
-            yield (
-                f"OnStartDeepHealthChecks of instance group '{name}' need GPUs or Trainium, which "
-                f"{group['InstanceType']} has not."
-            )
+        for type_name in types_of(group):
+            kind = instance_types.find(type_name)
+            if kind is not None and not kind.accelerators:
+                yield (
+                    f"OnStartDeepHealthChecks of instance group '{name}' need GPUs or Trainium, which "
+                    f"{type_name} has not."
+                )
 
 
 EKS_RULES: tuple[Rule, ...] = (
@@ -80,5 +109,7 @@ EKS_RULES: tuple[Rule, ...] = (
     eks_needs_a_vpc,
     autoscaling_is_complete,
     restricted_groups_need_eks,
+    restricted_groups_have_a_file_system,
+    only_drained_nodes_have_a_drain_policy,
     checked_groups_have_no_taints,
 )

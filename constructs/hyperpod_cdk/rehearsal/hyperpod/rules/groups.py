@@ -10,8 +10,10 @@ from hyperpod_cdk.rehearsal.hyperpod.rules.common import (
     is_continuous,
     is_eks,
     node_type,
+    types_of,
 )
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
+from hyperpod_cdk.service import instance_types
 
 
 def has_a_group(request: Spec) -> Iterator[str]:
@@ -74,6 +76,18 @@ def controller_has_no_training_plan(request: Spec) -> Iterator[str]:
             )
 
 
+def interfaces_need_efa(request: Spec) -> Iterator[str]:
+    """Interfaces of EFA are for types that have it: …/APIReference/API_ClusterNetworkInterface.html."""
+    for group in groups(request):
+        for name in types_of(group) if "NetworkInterface" in group else ():
+            kind = instance_types.find(name)
+            if kind is not None and not kind.efa_interfaces:
+                yield (
+                    f"InterfaceType {group['NetworkInterface'].get('InterfaceType')} of instance group "
+                    f"'{group['InstanceGroupName']}' is not supported for {name}, which has no EFA."
+                )
+
+
 GROUP_RULES: tuple[Rule, ...] = (
     has_a_group,
     names_are_unique,
@@ -81,4 +95,5 @@ GROUP_RULES: tuple[Rule, ...] = (
     minimum_is_within_count,
     override_needs_a_vpc,
     controller_has_no_training_plan,
+    interfaces_need_efa,
 )
