@@ -32,3 +32,8 @@ _BY_DAYS = {
 def retention(days: int) -> RetentionDays:
     """The CDK's name for a number of days that CloudWatch Logs allows (rule-checked before)."""
     return _BY_DAYS[days]
+
+
+def days(name: RetentionDays) -> int | None:
+    """The number of days of one of the CDK's names; None: for ever."""
+    return next((days for days, one in _BY_DAYS.items() if one == name), None)

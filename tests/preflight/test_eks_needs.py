@@ -6,10 +6,11 @@ import pytest
 
 from hyperpod_cdk.preflight.role_needs import needs
 from hyperpod_cdk.service.endpoints import KUBERNETES_SERVICES, NODE_SERVICES
-from hyperpod_cdk.spec import EnvironmentConfig, Observability
+from hyperpod_cdk.spec import EnvironmentConfig, HelmChart, Observability
 from tests.preflight.fake import told
 from tests.preflight.test_eks_arithmetic import ARN, group, spec
 
+CHART = HelmChart(path="chart")
 ROLE = "arn:aws:iam::123456789012:role/nodes"
 WORKSPACE = "arn:aws:aps:us-west-2:123456789012:workspace/ws-1"
 
@@ -59,6 +60,8 @@ def test_each_resource_is_one_question() -> None:
     ("settings", "more"),
     [
         ({"training_operator": None}, set()),
+        ({"training_operator": None, "helm_chart": CHART}, {"lambda"}),
+        ({"training_operator": None, "helm_chart": CHART, "cluster_arn": ARN}, set()),
         ({}, {"sagemaker.api", "eks-auth"}),
         (
             {"training_operator": None, "observability": Observability()},

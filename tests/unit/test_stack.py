@@ -118,6 +118,21 @@ def test_the_specs_tags_are_on_the_cluster_too(template: Template) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["slurm-gpu", "eks-training"])
+def test_every_log_group_has_the_key_and_the_days_that_are_asked_for(name: str) -> None:
+    asked = load(ROOT / "clusters" / f"{name}.yaml")
+    key = f"arn:aws:kms:{asked.region}:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    days = replace(asked.network, flow_logs_retention_days=365)
+    made = HyperPodStack(
+        cdk.App(), "Logs", spec=replace(asked, kms_key_arn=key, log_retention_days=365, network=days)
+    )
+    groups = Template.from_stack(made).find_resources("AWS::Logs::LogGroup")
+    found = {name: (one["Properties"].get("KmsKeyId"), one["Properties"]) for name, one in groups.items()}
+    assert len(found) > 5
+    assert {name for name, (used, _) in found.items() if used != key} == set()
+    assert {name for name, (_, given) in found.items() if given["RetentionInDays"] != 365} == set()
+
+
 def test_the_whole_spec_is_checked_before_anything_is_made(spec: HyperPodSpec) -> None:
     scratch = replace(spec.storage["scratch"], capacity_gib=3600)
     broken = replace(spec, storage={**spec.storage, "scratch": scratch})

@@ -1,5 +1,6 @@
 """BootstrapGuardFunction: stops a group whose nodes keep failing, before their retries cost a fortune."""
 
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,15 +17,17 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.access.keys import encrypted_log_group
-from hyperpod_cdk.cluster.handler_policy import allow
+from hyperpod_cdk.cluster.handler_policy import allow, use_images, use_plans
+from hyperpod_cdk.cluster.permissions import CHANGE_NODES
 from hyperpod_cdk.nag import acknowledge, acknowledge_everywhere, acknowledge_resources
 from hyperpod_cdk.service.botocore_data import write_cluster_model
 from hyperpod_cdk.service.permissions import WRITE_LOG_STREAMS
-from hyperpod_cdk.spec import BootstrapGuard
+from hyperpod_cdk.spec import BootstrapGuard, InstanceGroup
 
 EVENT = "SageMaker HyperPod Cluster Event"
 """Detail type of what the service tells about nodes of clusters with Continuous provisioning."""
 _ANY_CLUSTER = "a cluster and its log group end in ids that the service draws, and default buses have no id"
+_ANY_CAPACITY = "which capacity belongs to a plan is not known here, and images are what groups run by then"
 _CODE = Path(__file__).parent / "guard_function"
 
 
@@ -33,7 +36,8 @@ class BootstrapGuardFunction(Construct):
 
     Args:
         cluster_name: whose nodes; a token is fine.
-        role_arns: execution roles of the cluster's groups, which an update of a group names again.
+        groups: the cluster's groups: an update of one names its training plan and image again.
+        role_arns: execution roles of the groups, which an update names again too.
         settings: how many failures are too many.
         log_retention: of the function's log. Default: three months.
         encryption_key: of that log. Default: CloudWatch Logs' own encryption.
@@ -45,6 +49,7 @@ class BootstrapGuardFunction(Construct):
         construct_id: str,
         *,
         cluster_name: str,
+        groups: Sequence[InstanceGroup],
         role_arns: Sequence[str],
         settings: BootstrapGuard,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
@@ -61,7 +66,7 @@ class BootstrapGuardFunction(Construct):
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description="Stops HyperPod instance groups whose nodes keep failing",
         )
-        self._allow(role, cluster_name, role_arns)
+        self._allow(role, cluster_name, groups, role_arns)
         with _code() as path:
             self.function = lambda_.Function(
                 self,
@@ -78,6 +83,7 @@ class BootstrapGuardFunction(Construct):
                     "CLUSTER_NAME": cluster_name,
                     "MAX_FAILURES": str(settings.max_failures),
                     "WINDOW_MINUTES": str(settings.window_minutes),
+                    "SOFTWARE": json.dumps(_software(groups)),
                 },
                 description="Stops HyperPod instance groups whose nodes keep failing",
             )
@@ -100,7 +106,9 @@ class BootstrapGuardFunction(Construct):
         )
         _acknowledge(self.function)
 
-    def _allow(self, role: iam.Role, cluster_name: str, role_arns: Sequence[str]) -> None:
+    def _allow(
+        self, role: iam.Role, cluster_name: str, groups: Sequence[InstanceGroup], role_arns: Sequence[str]
+    ) -> None:
         stack = cdk.Stack.of(self)
         clusters = stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")
         node_logs = stack.format_arn(
@@ -111,6 +119,11 @@ class BootstrapGuardFunction(Construct):
         )
         bus = stack.format_arn(service="events", resource="event-bus", resource_name="default")
         looks = [f"sagemaker:{name}" for name in ("DescribeCluster", "ListClusterEvents", "ListClusterNodes")]
+        plans = list(dict.fromkeys(group.training_plan_arn for group in groups if group.training_plan_arn))
+        named = [
+            *(use_plans(stack, plans) if plans else ()),
+            *(use_images(stack) if any(group.image_id for group in groups) else ()),
+        ]
         passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
         policy = iam.ManagedPolicy(
             self,
@@ -118,16 +131,31 @@ class BootstrapGuardFunction(Construct):
             roles=[role],
             description="What the bootstrap guard of a HyperPod cluster uses",
             statements=[
-                allow("LookAndStop", [*looks, "sagemaker:UpdateCluster"], [clusters]),
+                allow("LookAndStop", [*looks, "sagemaker:UpdateCluster", *CHANGE_NODES], [clusters]),
                 allow("PassRoles", ["iam:PassRole"], list(dict.fromkeys(role_arns)), passed),
                 allow("ReadNodeLogs", ["logs:GetLogEvents"], [node_logs]),
                 allow("Tell", ["events:PutEvents"], [bus]),
                 allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn]),
+                *named,
             ],
         )
         element = policy.node.default_child
         assert element is not None
         acknowledge_resources(element, [clusters, node_logs], _ANY_CLUSTER)
+        wide = [resource for statement in named for resource in statement.resources]
+        acknowledge_resources(element, wide, _ANY_CAPACITY)
+
+
+def _software(groups: Sequence[InstanceGroup]) -> dict[str, list[str]]:
+    """The API's names of what is asked for of the groups' software."""
+    asked = {
+        group.instance_group_name: [
+            *(["ImageId"] if group.image_id else []),
+            *(["ImageReleaseVersion"] if group.image_release_version else []),
+        ]
+        for group in groups
+    }
+    return {name: members for name, members in asked.items() if members}
 
 
 @contextmanager

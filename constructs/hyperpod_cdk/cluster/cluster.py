@@ -102,7 +102,7 @@ class HyperPodCluster(ClusterBase):
         self._lifecycle = lifecycle or Lifecycle()
         described = as_spec(cluster, network, self._lifecycle, self._deployment)
         self.warnings = checked(replace(described, region=cdk.Stack.of(self).region), self.node.path)
-        """What is doubtful about it; shown at synth too. Nothing in a HyperPodStack, which shows it itself."""
+        """What is doubtful about it; shown at synth too. Nothing in a HyperPodStack, which shows it."""
         annotate(self, self.warnings)
         self._spec = cluster
         self._network = network
@@ -175,6 +175,7 @@ class HyperPodCluster(ClusterBase):
             self,
             "BootstrapGuard",
             cluster_name=self.cluster_name,
+            groups=self._spec.instance_groups,
             role_arns=role_arns,
             settings=self._lifecycle.bootstrap_guard,
             log_retention=self._log_retention,
@@ -253,6 +254,8 @@ class HyperPodCluster(ClusterBase):
                 provisioning_parameters(self._spec) if LifecycleMode.LEGACY in modes.values() else None
             ),
             extra_files=Path(extra) if extra else None,
+            log_retention=self._log_retention,
+            encryption_key=self._encryption_key,
         )
 
     def _bundle(self) -> LifecycleBundle | None:

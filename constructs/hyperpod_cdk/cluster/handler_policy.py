@@ -45,7 +45,7 @@ def policies(request: Mapping[str, Any], *, stack: cdk.Stack, logical_id: str) -
         "Bounds": list(_bounds(stack, request)),
         "Eks": list(_control_plane(stack, request)),
         **_in_parts("PassRoles", _values(request, "ExecutionRole"), _pass_roles),
-        **_in_parts("TrainingPlans", _values(request, "TrainingPlanArn"), partial(_use_plans, stack)),
+        **_in_parts("TrainingPlans", _values(request, "TrainingPlanArn"), partial(use_plans, stack)),
     }
     return {name: statements for name, statements in found.items() if statements}
 
@@ -94,16 +94,20 @@ def _round_clusters(stack: cdk.Stack, request: Mapping[str, Any]) -> Statements:
         allow("FindLingeringInterfaces", permissions.FIND_INTERFACES, ["*"]),
     ]
     if _values(request, "ImageId"):
-        # of any image: while a group goes from one to another, it is updated with the one that it runs
-        images = [
-            stack.format_arn(service="ec2", account="", resource=kind, resource_name="*")
-            for kind in ("image", "snapshot")
-        ]
-        statements += [
-            allow("ReadImages", permissions.READ_IMAGES, ["*"]),
-            allow("ShareImages", permissions.SHARE_IMAGES, images),
-        ]
+        statements += use_images(stack)
     return statements
+
+
+def use_images(stack: cdk.Stack) -> Statements:
+    """Of any image: while a group goes from one to another, it is updated with the one that it runs."""
+    images = [
+        stack.format_arn(service="ec2", account="", resource=kind, resource_name="*")
+        for kind in ("image", "snapshot")
+    ]
+    return [
+        allow("ReadImages", permissions.READ_IMAGES, ["*"]),
+        allow("ShareImages", permissions.SHARE_IMAGES, images),
+    ]
 
 
 def _bounds(stack: cdk.Stack, request: Mapping[str, Any]) -> Iterator[iam.PolicyStatement]:
@@ -159,7 +163,8 @@ def _pass_roles(arns: Sequence[str]) -> Statements:
     return [allow("PassExecutionRoles", permissions.PASS_ROLE, arns, to_service)]
 
 
-def _use_plans(stack: cdk.Stack, arns: Sequence[str]) -> Statements:
+def use_plans(stack: cdk.Stack, arns: Sequence[str]) -> Statements:
+    """Nodes by training plans, and by the reserved capacity that belongs to them."""
     resources = [*arns, reserved_capacity_of(stack)]
     return [allow("UseTrainingPlans", permissions.USE_TRAINING_PLAN, resources)]
 

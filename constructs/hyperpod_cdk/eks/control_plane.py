@@ -39,8 +39,9 @@ _LOG_TYPES = [
     eks.ClusterLoggingTypes.SCHEDULER,
 ]
 # What pods and the kubectl function call in a VPC without internet
-# (https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html, 2026-10)
-_SERVICES = ("eks", "eks-auth", "ec2", "ecr.api", "ecr.dkr", "sts", "logs", "elasticloadbalancing")
+# (https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html, 2026-10), and AWS Lambda: the CDK's
+# framework, in the VPC too, calls that function (aws/aws-cdk issues 12608 and 30442)
+_SERVICES = ("eks", "eks-auth", "ec2", "ecr.api", "ecr.dkr", "sts", "logs", "elasticloadbalancing", "lambda")
 
 
 class ExistingControlPlane:
@@ -72,7 +73,7 @@ class EksControlPlane(Construct):
         orchestrator: version, access, nodes and add-ons.
         network: with subnets in two zones or more, which Amazon EKS demands.
         encryption_key: for Kubernetes secrets and the logs. Default: a new key for the secrets.
-        log_retention: of the control plane's logs. Default: three months.
+        log_retention: of the logs of the control plane, helm and kubectl. Default: three months.
         certificates: whether cert-manager is installed. Default: if the training or the inference operator
             is.
 
@@ -111,7 +112,7 @@ class EksControlPlane(Construct):
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         self.cluster = self._cluster(orchestrator, network)
-        keep_logs(self.cluster, encryption_key)
+        keep_logs(self.cluster, encryption_key, log_retention)
         self._let_nodes_meet(network)
         wants_certificates = certificates if certificates is not None else _needs_certificates(orchestrator)
         early = install(

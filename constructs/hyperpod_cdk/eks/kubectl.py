@@ -14,6 +14,7 @@ from constructs import Construct
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.nag import acknowledge_everywhere
 from hyperpod_cdk.network import IHyperPodNetwork
+from hyperpod_cdk.retention import days
 
 _PACKAGE = "aws_cdk.lambda_layer_kubectl_v{}"
 
@@ -37,7 +38,7 @@ def kubectl_options(
     )
 
 
-def keep_logs(cluster: Construct, key: kms.IKey | None) -> None:
+def keep_logs(cluster: Construct, key: kms.IKey | None, retention: logs.RetentionDays) -> None:
     """Treat the logs of helm and kubectl as our own, whether or not the CDK makes log groups for them.
 
     They lie under a key if there is one, and go with the stack. The CDK names them by their functions, so
@@ -47,6 +48,7 @@ def keep_logs(cluster: Construct, key: kms.IKey | None) -> None:
     Args:
         cluster: the CDK's EKS cluster, whether or not it has a provider.
         key: that CloudWatch Logs may use already. None: CloudWatch Logs' own encryption.
+        retention: how long they are kept; the CDK's own is two years.
     """
     provider = cluster.node.try_find_child("KubectlProvider")
     for function in provider.node.find_all() if provider else ():
@@ -55,6 +57,7 @@ def keep_logs(cluster: Construct, key: kms.IKey | None) -> None:
         group = function.node.try_find_child("LogGroup") or logs.LogGroup(function, "LogGroup")
         resource = cast(logs.CfnLogGroup, group.node.default_child)
         resource.log_group_name = None
+        resource.retention_in_days = days(retention)
         resource.apply_removal_policy(RemovalPolicy.DESTROY)
         cast(
             lambda_.CfnFunction, function.node.default_child

@@ -114,6 +114,8 @@ def _needed_services(spec: HyperPodSpec) -> list[str]:
         "sagemaker.api": bool(eks.training_operator),
         "aps-workspaces": bool(eks.observability),
         "eks-auth": bool(eks.training_operator or eks.observability),
+        # the functions that run helm and kubectl lie in the VPC, and one calls the other
+        "lambda": eks.cluster_arn is None and bool(eks.helm_chart or eks.volumes),
     }
     own = [name for name, wanted in operators.items() if wanted]
     return [*NODE_SERVICES, *KUBERNETES_SERVICES, *own]

@@ -10,14 +10,17 @@ import botocore.session
 import pytest
 from aws_cdk.assertions import Match, Template
 from botocore.stub import Stubber
+from botocore.validate import ParamValidator
 
 from hyperpod_cdk.cluster.guard_function import guard as module
 from hyperpod_cdk.cluster.guard_function.guard import Guard
-from hyperpod_cdk.spec import BootstrapGuard, Lifecycle
-from tests.unit.cluster.test_cluster import Made
+from hyperpod_cdk.cluster.handler.live import LIVE_NAMES
+from hyperpod_cdk.spec import BootstrapGuard, InstanceGroup, Lifecycle
+from tests.unit.cluster.test_cluster import Made, compute, statements
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"
 ROLE = "arn:aws:iam::111122223333:role/nodes"
+PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/large"
 NOW = datetime.now(UTC)
 
 
@@ -216,8 +219,65 @@ def test_the_event_names_the_group(
     assert module.handle({"detail": {}})["Action"] == "none"
 
 
-def made(**members: Any) -> Template:
-    return Template.from_stack(Made(lifecycle=Lifecycle(**members)).stack)
+def specification(monkeypatch: pytest.MonkeyPatch, software: str = "{}", **details: Any) -> dict[str, Any]:
+    """What the guard asks for of a group that DescribeCluster tells of."""
+    monkeypatch.setenv("SOFTWARE", software)
+    known = {"InstanceGroupName": "gpu", "ExecutionRole": ROLE, "TargetCount": 8}
+    return Guard("ml")._specification({**known, **details}, 2)
+
+
+def test_a_group_keeps_what_the_answer_names_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels, taints and types that were left out would be taken away, or the update be refused."""
+    taint = {"Key": "gpu", "Effect": "NoSchedule"}
+    found = specification(
+        monkeypatch,
+        InstanceRequirements={"DesiredInstanceTypes": ["ml.g6.12xlarge"], "CurrentInstanceTypes": ["x"]},
+        KubernetesConfig={"CurrentLabels": {"pool": "a"}, "DesiredTaints": [taint], "CurrentTaints": []},
+        AutoPatchConfig={"PatchingStrategy": "WhenIdle", "CurrentPatchSchedule": {"NextPatchDate": NOW}},
+    )
+    assert found["InstanceRequirements"] == {"InstanceTypes": ["ml.g6.12xlarge"]}
+    assert found["KubernetesConfig"] == {"Labels": {"pool": "a"}, "Taints": [taint]}
+    assert found["AutoPatchConfig"] == {
+        "PatchingStrategy": "WhenIdle",
+        "PatchSchedule": {"NextPatchDate": NOW},
+    }
+    model = botocore.session.get_session().get_service_model("sagemaker")
+    request = {"ClusterName": "ml", "InstanceGroups": [found]}
+    report = ParamValidator().validate(request, model.operation_model("UpdateCluster").input_shape)
+    assert not report.has_errors(), report.generate_report()
+
+
+@pytest.mark.parametrize(
+    ("software", "expected"),
+    [({}, {}), ({"gpu": ["ImageId"]}, {"ImageId": "ami-1"}), ({"other": ["ImageId"]}, {})],
+)
+def test_an_image_that_was_asked_for_stays(
+    monkeypatch: pytest.MonkeyPatch, software: dict[str, list[str]], expected: dict[str, str]
+) -> None:
+    details = {"CurrentImageId": "ami-1", "CurrentImageReleaseVersion": "1.0.0"}
+    found = specification(monkeypatch, json.dumps(software), **details)
+    assert {name: found[name] for name in module.SOFTWARE if name in found} == expected
+
+
+def test_names_are_those_that_the_handler_knows() -> None:
+    """But for counts and software, which are treated apart, and groups that run no scripts."""
+    apart = {"ClusterInstanceGroupSpecification", "ClusterRestrictedInstanceGroupSpecification"}
+    apart.add("ClusterSharedEnvironmentConfig")
+    assert {key: names for key, names in LIVE_NAMES.items() if key[0] not in apart} == module.LIVE_NAMES
+
+
+def test_a_group_that_runs_no_scripts_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restricted groups are told of elsewhere in the answer."""
+    service = Service(monkeypatch)
+    service.sagemaker.add_response("list_cluster_events", {"Events": THREE})
+    service.sagemaker.add_response("list_cluster_nodes", {"ClusterNodeSummaries": []})
+    answer = {"ClusterArn": ARN, "ClusterStatus": "InService", "InstanceGroups": []}
+    service.sagemaker.add_response("describe_cluster", answer)
+    assert service.guard.judge("gpu")["Action"] == "none"
+
+
+def made(*groups: InstanceGroup, **members: Any) -> Template:
+    return Template.from_stack(Made(*groups, lifecycle=Lifecycle(**members)).stack)
 
 
 @pytest.fixture(scope="module")
@@ -261,6 +321,23 @@ def test_it_passes_only_the_roles_of_the_groups(template: Template) -> None:
             "PolicyDocument": Match.object_like({"Statement": statements}),
         },
     )
+
+
+def test_it_may_lower_a_group_of_a_training_plan() -> None:
+    """UpdateCluster names the plan again, and wants to be allowed it and its capacity."""
+    guarded = made(
+        compute(training_plan_arn=PLAN, image_id="ami-0123456789abcdef0"), bootstrap_guard=BootstrapGuard()
+    )
+    allowed = {one["Sid"]: one for one in statements(guarded, "BootstrapGuard")}
+    assert allowed["UseTrainingPlans"]["Resource"][0] == PLAN
+    assert "reserved-capacity/*" in json.dumps(allowed["UseTrainingPlans"]["Resource"])
+    assert "ec2:ModifyImageAttribute" in allowed["ShareImages"]["Action"]
+    guarded.has_resource_properties(
+        "AWS::Lambda::Function",
+        {"Environment": {"Variables": Match.object_like({"SOFTWARE": '{"cpu": ["ImageId"]}'})}},
+    )
+    plain = {one["Sid"] for one in statements(made(bootstrap_guard=BootstrapGuard()), "BootstrapGuard")}
+    assert not plain & {"UseTrainingPlans", "ShareImages", "ReadImages"}
 
 
 def test_nobody_who_does_not_ask_has_one() -> None:

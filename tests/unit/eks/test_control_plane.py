@@ -192,7 +192,7 @@ def test_a_closed_network_gets_the_ways_that_pods_need(chart: Path) -> None:
         json.dumps(endpoint["Properties"]["ServiceName"])
         for endpoint in Template.from_stack(stack).find_resources("AWS::EC2::VPCEndpoint").values()
     }
-    for service in ("eks", "eks-auth", "ecr.api", "ecr.dkr", "sts", "ec2", "sagemaker.api"):
+    for service in ("eks", "eks-auth", "ecr.api", "ecr.dkr", "sts", "ec2", "sagemaker.api", "lambda"):
         assert any(f'.{service}"' in name for name in names), service
 
 

@@ -3,6 +3,7 @@
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk.eks import EksControlPlane
@@ -20,7 +21,14 @@ def made(*, flags: dict[str, bool], with_key: bool, orchestrator: EksOrchestrato
     stack = cdk.Stack(cdk.App(context=flags), "S")
     network = HyperPodNetwork(stack, "Network", availability_zone_ids=("usw2-az4", "usw2-az1"))
     key = kms.Key(stack, "Key") if with_key else None
-    EksControlPlane(stack, "Eks", orchestrator=orchestrator, network=network, encryption_key=key)
+    EksControlPlane(
+        stack,
+        "Eks",
+        orchestrator=orchestrator,
+        network=network,
+        encryption_key=key,
+        log_retention=logs.RetentionDays.ONE_YEAR,
+    )
     return resources(Template.from_stack(stack))
 
 
@@ -57,6 +65,7 @@ def test_they_go_with_the_stack_and_after_the_functions_that_write_them(flags: d
     assert len(groups) == 2
     for group in groups:
         assert every[group]["DeletionPolicy"] == "Delete"
+        assert every[group]["Properties"]["RetentionInDays"] == 365
         assert not before(every, group) & functions
 
 

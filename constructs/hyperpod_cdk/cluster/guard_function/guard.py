@@ -20,6 +20,15 @@ LAST_LINES = 20
 # A launch that fails for want of capacity costs nothing, and ends by itself.
 CAPACITY = ("insufficient capacity", "insufficientinstancecapacity")
 MOST_EVENTS = 1000
+# What DescribeCluster calls otherwise than UpdateCluster does, by shape and member; a test holds it to the
+# handler's own table. A group's count and software are apart.
+LIVE_NAMES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("ClusterInstanceRequirements", "InstanceTypes"): ("DesiredInstanceTypes", "CurrentInstanceTypes"),
+    ("ClusterKubernetesConfig", "Labels"): ("DesiredLabels", "CurrentLabels"),
+    ("ClusterKubernetesConfig", "Taints"): ("DesiredTaints", "CurrentTaints"),
+    ("ClusterAutoPatchConfig", "PatchSchedule"): ("DesiredPatchSchedule", "CurrentPatchSchedule"),
+}
+SOFTWARE = {"ImageId": "CurrentImageId", "ImageReleaseVersion": "CurrentImageReleaseVersion"}
 
 
 def handle(event: Mapping[str, Any], _context: Any = None) -> dict[str, Any]:
@@ -53,6 +62,7 @@ class Guard:
         self._logs = session.create_client("logs")
         self._events = session.create_client("events")
         self._members = session.get_service_model("sagemaker").shape_for("ClusterInstanceGroupSpecification")
+        self._software: Mapping[str, list[str]] = json.loads(os.environ.get("SOFTWARE", "{}"))
         self._limit = int(os.environ["MAX_FAILURES"])
         self._window = timedelta(minutes=int(os.environ["WINDOW_MINUTES"]))
 
@@ -68,7 +78,10 @@ class Guard:
         if len(new) >= len(failed):
             return {"Action": "none", "Reason": f"{len(failed)} failures, but {len(new)} nodes came up"}
         cluster = self._sagemaker.describe_cluster(ClusterName=self._name)
-        details = next(g for g in cluster["InstanceGroups"] if g["InstanceGroupName"] == group)
+        ordinary = {one["InstanceGroupName"]: one for one in cluster.get("InstanceGroups", [])}
+        details = ordinary.get(group)
+        if details is None:
+            return {"Action": "none", "Reason": "the group runs no scripts, or is gone"}
         return self._stop(cluster["ClusterArn"], details, len(running), failed)
 
     def _stop(
@@ -111,6 +124,10 @@ class Guard:
         found["InstanceCount"] = count
         if details.get("MinCount"):
             found["MinInstanceCount"] = min(details["MinCount"], count)
+        # a group whose image was asked for keeps it; the service's own goes without saying
+        for name in self._software.get(details["InstanceGroupName"], []):
+            if details.get(SOFTWARE[name]):
+                found[name] = details[SOFTWARE[name]]
         return found
 
     def _failed(self, group: str) -> dict[str, str]:
@@ -168,12 +185,16 @@ class Guard:
 
 def _only(value: Any, shape: Any) -> Any:
     """The part of a value that a shape of the API's model has."""
-    if shape.type_name == "structure":
-        return {
-            name: _only(value[name], member)
+    if shape.type_name == "structure" and isinstance(value, dict):
+        found = {
+            name: _only(_pick(value, LIVE_NAMES.get((shape.name, name), (name,))), member)
             for name, member in shape.members.items()
-            if value.get(name) is not None
         }
-    if shape.type_name == "list":
+        return {name: one for name, one in found.items() if one is not None}
+    if shape.type_name == "list" and isinstance(value, list):
         return [_only(item, shape.member) for item in value]
     return value
+
+
+def _pick(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((value[name] for name in names if value.get(name) is not None), None)
