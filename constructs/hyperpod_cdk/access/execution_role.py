@@ -1,6 +1,7 @@
 """ExecutionRole: what the nodes of an instance group may do."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import jsii
@@ -20,6 +21,11 @@ WILDCARDS = (
     "the objects of one bucket or repositories of one account"
 )
 """Why statements name resources with wildcards."""
+_MANAGED_POLICY_FINDING = {
+    f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{permissions.MANAGED_POLICY}]": (
+        "the policy that the service names for the nodes of a cluster"
+    )
+}
 
 
 class IExecutionRole(Protocol):
@@ -66,18 +72,14 @@ class ExecutionRole(Construct):
         eks_cluster_arn: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        managed = iam.ManagedPolicy.from_aws_managed_policy_name(permissions.MANAGED_POLICY)
         self._role = iam.Role(
             self,
             "Resource",
-            assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
-            managed_policies=[managed],
+            assumed_by=_service(),
+            managed_policies=[_managed_policy()],
             description="Nodes of a HyperPod instance group",
         )
-        finding = (
-            f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{permissions.MANAGED_POLICY}]"
-        )
-        acknowledge(self._role, {finding: "the policy that the service names for the nodes of a cluster"})
+        acknowledge(self._role, _MANAGED_POLICY_FINDING)
         self._policy: iam.CfnManagedPolicy | None = None
         self._statements: dict[str, dict[str, Any]] = {}
         self._unwritten: set[str] = set()
@@ -219,8 +221,9 @@ class ExecutionRole(Construct):
         self._write()
 
     def _allow_bucket(self, bucket: s3.IBucket, prefix: str) -> None:
-        self._allow("ListBucket", permissions.LIST_BUCKET, bucket.bucket_arn)
-        self._allow("ReadObjects", permissions.READ_OBJECTS, bucket.arn_for_objects(f"{prefix}*"))
+        whole = bucket.bucket_arn
+        self._allow("ListBucket", permissions.LIST_BUCKET, whole)
+        self._allow("ReadObjects", permissions.READ_OBJECTS, f"{whole}/{prefix}*")
         if bucket.encryption_key is not None:
             self._allow("Decrypt", permissions.DECRYPT, bucket.encryption_key.key_arn)
 
@@ -295,3 +298,14 @@ class ExistingExecutionRole(Construct):
     def policy_dependencies(self) -> Sequence[IDependable]:
         """Policies that grants have added to the role."""
         return (self,)
+
+
+# one for all roles: making one is a call into CDK
+@cache
+def _service() -> iam.IPrincipal:
+    return iam.ServicePrincipal("sagemaker.amazonaws.com")
+
+
+@cache
+def _managed_policy() -> iam.IManagedPolicy:
+    return iam.ManagedPolicy.from_aws_managed_policy_name(permissions.MANAGED_POLICY)

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aws_cdk import Token
-
 from hyperpod_cdk.cluster.node_accounting import accounting_config, accounting_settings
 from hyperpod_cdk.cluster.node_software import software_config
 from hyperpod_cdk.cluster.request import api_mounts, mount_path
+from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import slurm_scale
 from hyperpod_cdk.spec import (
     Cluster,
@@ -77,7 +76,7 @@ def _slurm(lifecycle: Lifecycle, cluster: Cluster) -> dict[str, Any]:
         for group in cluster.instance_groups
         if group.slurm_config and group.slurm_config.node_type is NodeType.COMPUTE
     ]
-    known = [count for count in counts if not Token.is_unresolved(count)]
+    known = [count for count in counts if not unresolved(count)]
     return {
         "conf": {**accounting_settings(lifecycle.accounting), **settings.conf},
         "scale": dict(slurm_scale.for_nodes(sum(known))) if settings.size_profile else {},

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Token
-
+from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.addresses import addresses_of_nodes
 from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import InstanceGroup
@@ -23,11 +22,11 @@ def zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[s
     if not zones:
         return ["availability_zone_ids must name at least one zone by its id, such as usw2-az4, got: none"]
     faults = [f"availability_zone_ids names {zone} {n} times" for zone, n in Counter(zones).items() if n > 1]
-    if any(map(Token.is_unresolved, zones)):
+    if unresolved(*zones):
         return faults
     for group in groups:
         zone = _zone_of(group, zones[0])
-        if zone is not None and zone not in zones and not Token.is_unresolved(zone):
+        if zone is not None and zone not in zones and not unresolved(zone):
             faults.append(
                 f"instance group {group.instance_group_name} lies in zone {zone}, which is none of the "
                 f"network's: {', '.join(zones)}"
@@ -42,6 +41,6 @@ def addresses_by_zone(
     nodes: dict[str, list[tuple[Sequence[str], int]]] = {}
     for group in groups:
         zone = _zone_of(group, zones[0])
-        if zone is not None and not Token.is_unresolved(group.instance_count):
+        if zone is not None and not unresolved(group.instance_count):
             nodes.setdefault(zone, []).append((group.instance_types, group.instance_count))
     return {zone: addresses_of_nodes(found, orchestration) for zone, found in nodes.items()}

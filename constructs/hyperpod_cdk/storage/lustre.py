@@ -1,6 +1,7 @@
 """LustreStorage: an FSx for Lustre file system."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from aws_cdk import CfnResource
 from aws_cdk import aws_ec2 as ec2
@@ -113,12 +114,12 @@ class LustreStorage(Construct):
         """``fs-…``."""
         return self.file_system.ref
 
-    @property
+    @cached_property
     def dns_name(self) -> str:
         """Name that nodes mount."""
         return self.file_system.attr_dns_name
 
-    @property
+    @cached_property
     def mount_name(self) -> str:
         """Mount name of the file system."""
         return self.file_system.attr_lustre_mount_name

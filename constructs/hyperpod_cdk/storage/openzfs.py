@@ -1,6 +1,7 @@
 """OpenZfsStorage: an FSx for OpenZFS file system."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from aws_cdk import CfnResource
 from aws_cdk import aws_ec2 as ec2
@@ -108,7 +109,7 @@ class OpenZfsStorage(Construct):
         """``fs-…``."""
         return self.file_system.ref
 
-    @property
+    @cached_property
     def dns_name(self) -> str:
         """Name that nodes mount."""
         return self.file_system.attr_dns_name
