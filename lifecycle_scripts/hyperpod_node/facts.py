@@ -6,13 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hyperpod_node import provisioning
 from hyperpod_node.commands import Commands
 from hyperpod_node.config import Mount, NodeConfig
 from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.reading import Reader
 from hyperpod_node.root import Root
+
+if TYPE_CHECKING:
+    from hyperpod_node.provisioning import MultiHead
 
 VARIABLE = "SAGEMAKER_RESOURCE_CONFIG_PATH"
 DEFAULT_PATH = "/opt/ml/config/resource_config.json"
@@ -79,7 +82,17 @@ class Node:
     node_type: str
     mounts: tuple[Mount, ...]
     controller_groups: tuple[str, ...]
-    multi_head: provisioning.MultiHead | None = None
+    multi_head: MultiHead | None = None
+
+    @property
+    def mounts_by_service(self) -> list[Mount]:
+        """What the service mounts: in extension mode all that its API takes."""
+        return [mount for mount in self.mounts if self.mode == "extension" and mount.by_service]
+
+    @property
+    def mounts_by_scripts(self) -> list[Mount]:
+        """What these scripts mount."""
+        return [mount for mount in self.mounts if mount not in self.mounts_by_service]
 
 
 def parse_cluster(text: str, file: str) -> Cluster:
@@ -205,6 +218,8 @@ def describe(
 def _describe_legacy(
     cluster: Cluster, instance: Instance, config: NodeConfig, *, root: Root, directory: Path
 ) -> Node:
+    from hyperpod_node import provisioning  # noqa: PLC0415 (of no use in other modes)
+
     beside = directory / provisioning.NAME
     text = beside.read_text(encoding="utf-8") if beside.is_file() else ""
     text = text or root.read(f"{provisioning.DIRECTORY}/{provisioning.NAME}")

@@ -131,6 +131,10 @@ class Features:
     monitoring: Monitoring | None = None
     steps: tuple[OwnStep, ...] = ()
 
+    def buckets_of(self, node_type: str) -> list[BucketMount]:
+        """The buckets that nodes of a type mount."""
+        return [one for one in self.bucket_mounts if not one.node_types or node_type in one.node_types]
+
 
 def parse(document: Reader) -> Features:
     """The `software` member of config.json; null reads as nothing."""

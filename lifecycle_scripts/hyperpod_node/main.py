@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
@@ -48,11 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 when every required step is done, 1 when one failed.
     """
-    parser = argparse.ArgumentParser(prog="hyperpod_node.main", description=__doc__)
-    parser.add_argument(
-        "--hook", required=True, choices=sorted(OCCASION_OF_HOOK), help="the lifecycle hook that started this"
-    )
-    hook = parser.parse_args(arguments).hook
+    hook = _hook(sys.argv[1:] if arguments is None else arguments)
     root = Root.from_environment(os.environ)
     log = Log(root)
     clock = Clock(float(os.environ.get(TIME_SCALE_VARIABLE) or 1.0))
@@ -69,6 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log.line(f"WARNING: no result.json: {error}")
     summarize(run, log)
     return 1 if run.failed else 0
+
+
+def _hook(arguments: Sequence[str]) -> str:
+    """The lifecycle hook that started this, which is all that the command line says."""
+    if len(arguments) == 2 and arguments[0] == "--hook" and arguments[1] in OCCASION_OF_HOOK:
+        return arguments[1]
+    import argparse  # noqa: PLC0415 (only to say what is wrong)
+
+    parser = argparse.ArgumentParser(prog="hyperpod_node.main", description=__doc__)
+    parser.add_argument(
+        "--hook", required=True, choices=sorted(OCCASION_OF_HOOK), help="the lifecycle hook that started this"
+    )
+    return str(parser.parse_args(arguments).hook)
 
 
 def _set_up(hook: str, root: Root, log: Log, clock: Clock) -> tuple[facts.Node | None, list[StepResult]]:

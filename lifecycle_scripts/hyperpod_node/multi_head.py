@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from hyperpod_node import facts, slurm
+from hyperpod_node import slurm
 from hyperpod_node.accounts import account
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
@@ -34,13 +34,6 @@ timeout 30 aws sns publish --region {region} --topic-arn {topic} \\
 exit 0
 """
 WHAT = {"on": "became the acting controller", "off": "stopped being the acting controller"}
-
-
-def controllers(context: Context) -> list[facts.Instance]:
-    """The controllers that the service lists now, the first one first."""
-    cluster = facts.read_cluster(context.root, context.environment)
-    found = [entry for entry in cluster.instances if entry.group in context.node.controller_groups]
-    return sorted(found, key=lambda entry: (len(entry.name), entry.name))
 
 
 def share(context: Context) -> str:
@@ -126,7 +119,7 @@ def _all_controllers_named(context: Context) -> int:
     """Wait until slurm.conf names every controller that the service lists."""
 
     def named() -> int:
-        heads = controllers(context)
+        heads = slurm.controllers(context)
         text = context.root.read(slurm.CONF)
         missing = [head.name for head in heads if head.address not in text]
         if missing or len(heads) < 2:

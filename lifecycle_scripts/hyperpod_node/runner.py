@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import threading
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -189,6 +188,8 @@ def _attempt(step: Step, context: Context) -> StepResult:
         # a full disk, a dead mount, a missing right: the machine's trouble, and its own words say which
         return failure(step.name, NodeError(f"{type(error).__name__}: {error}"), advice=step.advice)
     except Exception as error:
+        import traceback  # noqa: PLC0415 (reads a parser of Python, for a case that is none)
+
         for line in traceback.format_exc().splitlines():
             context.log.line(line, step=step.name)
         return failure(step.name, NodeError(f"{type(error).__name__}: {error}"), advice=BUG_ADVICE)

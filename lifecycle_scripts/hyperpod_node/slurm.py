@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 
+from hyperpod_node import facts
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
 from hyperpod_node.root import Root
@@ -62,6 +62,13 @@ def others_settings(root: Root) -> dict[str, str]:
     return found
 
 
+def controllers(context: Context) -> list[facts.Instance]:
+    """The controllers that the service lists now, the first one first."""
+    cluster = facts.read_cluster(context.root, context.environment)
+    found = [entry for entry in cluster.instances if entry.group in context.node.controller_groups]
+    return sorted(found, key=lambda entry: (len(entry.name), entry.name))
+
+
 def ensure_include(context: Context, path: str) -> bool:
     """Have slurm.conf include a file of its own folder; nothing else of it is touched."""
     if path in includes(context.root):
@@ -88,6 +95,8 @@ def last_lines(root: Root, path: str) -> tuple[str, ...]:
 
 def digest(root: Root) -> str:
     """What all files that slurmctld reads hold now, in short."""
+    import hashlib  # noqa: PLC0415 (only controllers need it)
+
     found = hashlib.sha256()
     folder = root.path(ETC)
     for path in sorted({path for pattern in READ_BY_SLURMCTLD for path in folder.glob(pattern)}):

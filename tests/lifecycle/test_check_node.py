@@ -17,8 +17,8 @@ import pytest
 from hyperpod_cdk.rehearsal.node import node_environment, prepare_root
 from hyperpod_cdk.rehearsal.node_commands.machine import Machine
 from hyperpod_cdk.rehearsal.node_commands.serving import serving
-from hyperpod_node import check_node
-from hyperpod_node.checks import CHECKS, machine, software
+from hyperpod_node import check_node, last_look
+from hyperpod_node.checks import CHECKS, devices, software
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.step import StepResult
 from tests.lifecycle.helpers import LUSTRE, NODE_TYPES, address_of, hook_of, resource_config, snapshot
@@ -142,7 +142,7 @@ def settling(directory: Path, *states: str) -> Scripted:
 
 def test_a_node_that_has_just_registered_gets_a_moment(tmp_path: Path) -> None:
     this = settling(tmp_path, "unknown*", "idle*", "idle")
-    assert check_node.at_the_end(this.context).endswith("checks passed")
+    assert last_look.at_the_end(this.context).endswith("checks passed")
     assert this.calls.count("munge --no-input") <= 1, "only what was bad is looked at again"
     assert 0 < this.bench.clock.time < 1
 
@@ -150,8 +150,8 @@ def test_a_node_that_has_just_registered_gets_a_moment(tmp_path: Path) -> None:
 def test_a_node_that_does_not_settle_is_told(tmp_path: Path) -> None:
     this = settling(tmp_path, "down*")
     with pytest.raises(NodeError, match=r"slurmd: ip-10-1-0-6 is down\*"):
-        check_node.at_the_end(this.context)
-    assert this.bench.clock.time == pytest.approx(check_node.SETTLE_SECONDS)
+        last_look.at_the_end(this.context)
+    assert this.bench.clock.time == pytest.approx(last_look.SETTLE_SECONDS)
 
 
 def test_every_check_has_a_name_of_its_own() -> None:
@@ -203,8 +203,8 @@ class TestSoftware:
     def test_a_gpu_that_the_driver_lost(self, tmp_path: Path) -> None:
         this = scripted(tmp_path, answers={"nvidia-smi": (0, "GPU-1")}, present=["nvidia-smi"])
         with pytest.raises(StepSkippedError):
-            machine.gpus(this.context)
+            devices.gpus(this.context)
         for number in range(2):
             this.context.root.write(f"/dev/nvidia{number}", "")
         with pytest.raises(NodeError, match="sees 1 of 2 GPUs"):
-            machine.gpus(this.context)
+            devices.gpus(this.context)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_node import idle
 from hyperpod_node.accounts import account, groups
 from hyperpod_node.errors import NodeError
 from hyperpod_node.steps import home, mounts, removed_users, ssh, users
@@ -21,7 +22,7 @@ def node_with(path: Path, *listed: dict[str, Any], storage: Path | None = None, 
 
 
 def set_up(node: Bench) -> None:
-    if not users.no_users(node.context):
+    if not idle.no_users(node.context):
         users.ensure_users(node.context)
     ssh.ensure_node_keys(node.context)
 
@@ -60,7 +61,7 @@ def test_a_former_user_is_locked_everywhere_and_keeps_the_number(tmp_path: Path)
     set_up(after)
     object.__setattr__(after.context.config, "users", (after.context.config.users[1],))
     object.__setattr__(after.context.config, "removed_users", ("alice", "nobody-here"))
-    assert removed_users.nobody_removed(after.context) == ""
+    assert idle.nobody_removed(after.context) == ""
     assert removed_users.lock_removed(after.context) == (
         "1 former users, 1 of them locked now; 1 are not on this node"
     )
@@ -109,4 +110,4 @@ def test_accounts_of_the_system_are_never_locked(tmp_path: Path) -> None:
     with pytest.raises(NodeError, match="slurm with uid 401 is an account of the system"):
         removed_users.lock_removed(node.context)
     assert node.calls("usermod", "--lock") == []
-    assert "no former users" in removed_users.nobody_removed(bench(tmp_path / "b").context)
+    assert "no former users" in idle.nobody_removed(bench(tmp_path / "b").context)

@@ -11,7 +11,7 @@ import pytest
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_cdk.rehearsal.node_commands.machine import Call, Machine
 from hyperpod_cdk.rehearsal.node_commands.serving import COMMANDS
-from hyperpod_node import homes
+from hyperpod_node import homes, idle
 from hyperpod_node.accounts import account, accounts, groups
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import home, mounts, ssh, users
@@ -284,8 +284,8 @@ def test_locked_databases_are_tried_again(tmp_path: Path) -> None:
 
 
 def test_without_users_there_is_nothing_to_do(tmp_path: Path) -> None:
-    assert users.no_users(bench(tmp_path / "a").context) == "no users listed"
-    assert users.no_users(bench(tmp_path / "b", users=[ALICE]).context) == ""
+    assert idle.no_users(bench(tmp_path / "a").context) == "no users listed"
+    assert idle.no_users(bench(tmp_path / "b", users=[ALICE]).context) == ""
 
 
 def ready(tmp_path: Path, name: str, shared: Path, **more: object) -> Bench:

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_cdk.rehearsal.node_commands.host import attach
-from hyperpod_node import live_mounts, lustre_efa
+from hyperpod_node import idle, live_mounts, lustre_efa
 from hyperpod_node.config import Mount
 from hyperpod_node.errors import NodeError
 from hyperpod_node.steps import mounts
@@ -187,10 +187,10 @@ def test_escaped_paths_in_proc_mounts(tmp_path: Path) -> None:
 
 def test_without_file_systems_there_is_nothing_to_do(tmp_path: Path) -> None:
     nothing = bench(tmp_path / "a", mounts=[]).context
-    assert mounts.none_by_scripts(nothing) == "no file systems to mount"
-    assert mounts.none_by_service(nothing) == "no file systems by the service"
+    assert idle.none_by_scripts(nothing) == "no file systems to mount"
+    assert idle.none_by_service(nothing) == "no file systems by the service"
     ours = bench(tmp_path / "b").context
-    assert (mounts.none_by_scripts(ours), bool(mounts.none_by_service(ours))) == ("", True)
+    assert (idle.none_by_scripts(ours), bool(idle.none_by_service(ours))) == ("", True)
 
 
 def test_a_second_lustre_is_mounted_by_the_scripts_in_extension_mode(tmp_path: Path) -> None:

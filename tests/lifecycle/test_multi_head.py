@@ -12,7 +12,7 @@ import pytest
 from hyperpod_cdk.rehearsal.node_commands.machine import Call, Machine
 from hyperpod_cdk.rehearsal.node_commands.services import is_active
 from hyperpod_cdk.rehearsal.node_commands.serving import COMMANDS
-from hyperpod_node import multi_head, slurm
+from hyperpod_node import idle, multi_head, slurm
 from hyperpod_node.errors import NodeError
 from hyperpod_node.steps import slurm_controller, slurm_files, slurm_node
 from tests.lifecycle.helpers import LUSTRE, Bench, bench, provisioning_parameters, resource_config
@@ -149,8 +149,8 @@ def test_nodes_know_every_controller(tmp_path: Path) -> None:
 
 
 def test_only_several_controllers_share(tmp_path: Path) -> None:
-    assert slurm_controller.single_head(bench(tmp_path / "a", group="controller").context) == "one controller"
-    assert slurm_controller.single_head(head(tmp_path / "b").context) == ""
+    assert idle.single_head(bench(tmp_path / "a", group="controller").context) == "one controller"
+    assert idle.single_head(head(tmp_path / "b").context) == ""
 
 
 @pytest.mark.parametrize("wrong", ["fsx", "/fsx/", "/fsx/a b"])

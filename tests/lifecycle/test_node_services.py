@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
-from hyperpod_node import lustre_efa, slurm
+from hyperpod_node import idle, lustre_efa, slurm
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import adopt, epilog, keep, mounts, munge
@@ -68,8 +68,8 @@ def test_52_the_epilog_is_where_slurm_looks_and_logind_keeps_off(tmp_path: Path)
     assert stat.S_IMODE(node.context.root.path(epilog.SCRIPT).stat().st_mode) == 0o755
     assert node.read(epilog.LOGIND) == "[Login]\nRemoveIPC=no\n"
     assert len(node.calls("systemctl", "try-restart")) == 1
-    assert epilog.not_asked_for(node.context) == ""
-    assert "off" in epilog.not_asked_for(asked(tmp_path / "b").context)
+    assert idle.no_epilog(node.context) == ""
+    assert "off" in idle.no_epilog(asked(tmp_path / "b").context)
 
 
 def run_epilog(tmp_path: Path, uid: int, **env: str) -> tuple[int, list[list[str]]]:
@@ -241,8 +241,8 @@ def test_efa_that_shows_no_device_is_a_warning_with_advice(tmp_path: Path) -> No
 
 
 def test_only_file_systems_with_efa_ask_for_it(tmp_path: Path) -> None:
-    assert efa_step.not_asked_for(bench(tmp_path / "a").context) == "no file system with EFA"
-    assert efa_step.not_asked_for(efa_node(tmp_path / "b").context) == ""
+    assert idle.no_efa_asked_for(bench(tmp_path / "a").context) == "no file system with EFA"
+    assert idle.no_efa_asked_for(efa_node(tmp_path / "b").context) == ""
 
 
 def test_the_scripts_stay_on_the_node_and_old_ones_go(tmp_path: Path) -> None:

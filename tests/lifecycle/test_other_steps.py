@@ -9,7 +9,7 @@ import pytest
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_cdk.rehearsal.node_commands.machine import STATE
 from hyperpod_cdk.rehearsal.node_commands.services import units_of
-from hyperpod_node import apt
+from hyperpod_node import apt, idle
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import extra, network, packages
 from tests.lifecycle.helpers import Bench, bench
@@ -120,8 +120,8 @@ def test_77_own_steps_run_in_order_without_an_execute_bit(tmp_path: Path) -> Non
 def test_own_steps_after_are_others_than_before(tmp_path: Path) -> None:
     node = running(tmp_path)
     own_step(node, "after.d/x.sh", "echo after\n")
-    assert extra.nothing_before(node.context) == "nothing in extra/before.d"
-    assert extra.nothing_after(node.context) == ""
+    assert idle.nothing_before(node.context) == "nothing in extra/before.d"
+    assert idle.nothing_after(node.context) == ""
     assert extra.run_after(node.context) == "x.sh"
 
 

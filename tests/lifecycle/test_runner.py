@@ -15,18 +15,15 @@ from typing import Any
 import pytest
 
 from hyperpod_node import runner
-from hyperpod_node.catalogue import STEPS
 from hyperpod_node.clock import Clock, wait_for
-from hyperpod_node.config import MODES, NODE_TYPES
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
 from hyperpod_node.log import Log
 from hyperpod_node.report import RESULT_PATH, Run, summarize, write_result
 from hyperpod_node.runner import run_step, run_steps
 from hyperpod_node.spreading import seconds_of
-from hyperpod_node.step import Step, StepResult, catalogue_faults, not_for
-from hyperpod_node.steps import slurm_controller
-from tests.lifecycle.helpers import Bench, bench
+from hyperpod_node.step import Step, StepResult
+from tests.lifecycle.helpers import bench
 
 
 def done(_context: Context) -> str:
@@ -154,62 +151,6 @@ def test_no_command_outlives_the_steps_limit(tmp_path: Path) -> None:
 
     run_step(Step(name="s", run=look, time_limit_seconds=42), node.context)
     assert seen == [42]
-
-
-def test_every_step_of_the_catalogue_is_somebodys() -> None:
-    names = [step.name for step in STEPS]
-    assert len(set(names)) == len(names)
-    for step in STEPS:
-        assert step.modes
-        assert set(step.modes) <= set(MODES)
-        assert set(step.node_types) <= set(NODE_TYPES)
-        assert 0 < step.time_limit_seconds <= 3600
-
-
-def steps_of(node: Bench) -> list[str]:
-    return [step.name for step in STEPS if not not_for(step, node.context)]
-
-
-def needed(name: str) -> set[str]:
-    """Every step that has ended before one starts."""
-    step = next(step for step in STEPS if step.name == name)
-    direct = {*step.needs, *step.after}
-    return direct.union(*(needed(other) for other in direct))
-
-
-def test_the_catalogue_has_no_faults() -> None:
-    assert catalogue_faults(STEPS) == []
-
-
-def test_112_117_what_stands_before_what() -> None:
-    assert {"packages", "network", "mount", "mounts", "home"} <= needed("users")
-    assert {"slurm-conf", "accounting"} <= needed("slurmctld")
-    assert {"mount", "home", "users", "ssh"} <= needed("slurmd")
-    assert needed("after") == {step.name for step in STEPS} - {"after", "check"}
-    assert needed("check") == {step.name for step in STEPS} - {"check"}
-    # a database that takes its time must not hold homes up, nor the other way round
-    assert not {"home", "users"} & needed("accounting")
-    # only several controllers wait for a shared directory; with one this step is idle
-    assert [step.idle is slurm_controller.single_head for step in STEPS if step.name == "multi-head"] == [
-        True
-    ]
-    assert "accounting" not in needed("home")
-
-
-@pytest.mark.parametrize(
-    ("steps", "fault"),
-    [
-        ([Step(name="a", run=done), Step(name="a", run=done)], "a is there twice"),
-        ([Step(name="a", run=done, needs=("b",)), Step(name="b", run=done)], "a waits for b, which"),
-        ([Step(name="a", run=done, after=("a",))], "a waits for a, which"),
-        (
-            [Step(name="a", run=done, required=False), Step(name="b", run=done, needs=("a",))],
-            "b is required but needs a",
-        ),
-    ],
-)
-def test_faults_of_a_catalogue(steps: list[Step], fault: str) -> None:
-    assert [text.startswith(fault) for text in catalogue_faults(steps)] == [True]
 
 
 def test_independent_steps_run_side_by_side(tmp_path: Path) -> None:
@@ -351,26 +292,6 @@ def test_results_tell_when_each_step_began_and_what_it_waited_for(tmp_path: Path
         (0, 5, ()),
         (5, 0, ("a",)),
     ]
-
-
-def test_which_node_runs_what(tmp_path: Path) -> None:
-    common = ["keep", "network", "packages", "check"]
-    people = ["home", "ssh"]
-    always = {
-        "controller": ["slurm-conf", "slurm-files", "slurm-refresh", "slurm-watch"],
-        "login": [],
-        "compute": [],
-    }
-    ours = {
-        "controller": ["munge", "accounting", "slurmctld"],
-        "login": ["munge", "slurm-client", "login-watch"],
-        "compute": ["munge", "slurmd"],
-    }
-    for group, slurm in ours.items():
-        extension = bench(tmp_path / f"e-{group}", group=group, mode="extension")
-        assert set(steps_of(extension)) == {*common, "mounts", *people, *always[group]}
-        custom = bench(tmp_path / f"c-{group}", group=group)
-        assert set(steps_of(custom)) == {*common, "mount", *people, *always[group], *slurm}
 
 
 def report(tmp_path: Path, *results: StepResult) -> tuple[Run, list[str]]:

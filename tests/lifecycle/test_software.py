@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_node import idle
 from hyperpod_node.disks import data_disk
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import containers, directory, logs
@@ -207,8 +208,8 @@ class TestDirectory:
 
     def test_it_is_for_the_declared_node_types(self, tmp_path: Path) -> None:
         only_login = {"directory": {**LDAP, "node_types": ["Login"]}}
-        assert directory.no_directory(scripted(tmp_path / "a", only_login).context)
-        assert not directory.no_directory(scripted(tmp_path / "b", only_login, group="login").context)
+        assert idle.no_directory(scripted(tmp_path / "a", only_login).context)
+        assert not idle.no_directory(scripted(tmp_path / "b", only_login, group="login").context)
 
 
 class TestLogs:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hyperpod_node import aws, downloads
+from hyperpod_node.catalogue import own as declared
 from hyperpod_node.errors import NodeError
 from hyperpod_node.steps import buckets, monitoring, own
 from tests.lifecycle.scripted import Answer, Scripted, archive, pinned, scripted, served
@@ -273,6 +274,6 @@ class TestOwnSteps:
         some = {**self.STEP, "node_types": ["Login"], "instance_groups": ["other"]}
         this = scripted(tmp_path / "a", {"steps": [some]})
         (one,) = this.context.config.features.steps
-        assert own.not_here(one, this.context) == "not on a compute node"
+        assert declared.not_here(one, this.context) == "not on a compute node"
         login = scripted(tmp_path / "b", {"steps": [some]}, group="login")
-        assert own.not_here(one, login.context) == "not in group login"
+        assert declared.not_here(one, login.context) == "not in group login"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hyperpod_node import check_node
-from hyperpod_node.catalogue import accounting, machine, people, slurm, software
+from hyperpod_node import idle
+from hyperpod_node.catalogue import accounting, machine, own, people, slurm, software
 from hyperpod_node.config import NodeConfig
-from hyperpod_node.step import SET_UP, Step
-from hyperpod_node.steps import extra, own
+from hyperpod_node.features import Features
+from hyperpod_node.step import SET_UP, Later, Step
 
 _ALL = (
     *machine.STEPS,
@@ -31,14 +31,14 @@ STEPS: tuple[Step, ...] = (
     *_ALL,
     Step(
         name="after",
-        run=extra.run_after,
-        idle=extra.nothing_after,
+        run=Later("steps.extra.run_after"),
+        idle=idle.nothing_after,
         after=_SET_UP,
         time_limit_seconds=3600,
     ),
     Step(
         name="check",
-        run=check_node.at_the_end,
+        run=Later("last_look.at_the_end"),
         after=(*_SET_UP, "after"),
         required=False,
         time_limit_seconds=300,
@@ -56,26 +56,30 @@ def steps_of(settings: NodeConfig) -> tuple[Step, ...]:
     before = own.own_steps(declared, when="before", needs=("packages",), after=("network",))
     before_names = (step.name for step in before)
     after = own.own_steps(declared, when="after", needs=(), after=(*_SET_UP, *before_names))
+    demanded = _demanded(settings.features)
     found: list[Step] = []
     for step in STEPS:
         own_ones = {"before": before, "after": after}.get(step.name, [])
-        required = step.required or _demanded(settings, step.name)
-        behind = after if step.name == "check" else own_ones
-        found += [*own_ones, replace(_behind(step, behind), required=required)]
+        placed = _behind(step, after if step.name == "check" else own_ones)
+        if step.name in demanded:
+            placed = replace(placed, required=True)
+        found += [*own_ones, placed]
     return tuple(found)
 
 
 def _behind(step: Step, others: Sequence[Step]) -> Step:
+    if not others:
+        return step
     needs = tuple(other.name for other in others if other.required)
     return replace(step, needs=(*step.needs, *needs), after=(*step.after, *(other.name for other in others)))
 
 
-def _demanded(settings: NodeConfig, name: str) -> bool:
-    wanted = settings.features
+def _demanded(wanted: Features) -> frozenset[str]:
+    """The steps that are required because the deployment says so."""
     demands = {
-        "docker": bool(wanted.containers and wanted.containers.required),
-        "enroot": bool(wanted.containers and wanted.containers.required),
-        "directory": bool(wanted.directory and wanted.directory.required),
+        "docker": wanted.containers is not None and wanted.containers.required,
+        "enroot": wanted.containers is not None and wanted.containers.required,
+        "directory": wanted.directory is not None and wanted.directory.required,
         "buckets": any(mount.required for mount in wanted.bucket_mounts),
     }
-    return demands.get(name, False)
+    return frozenset(name for name, demanded in demands.items() if demanded)

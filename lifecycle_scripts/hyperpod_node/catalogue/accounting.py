@@ -1,14 +1,14 @@
 """Slurm's accounting: the database before slurmctld, what is declared in it after."""
 
+from hyperpod_node import accounting, idle
 from hyperpod_node.catalogue.modes import CONTROLLER, OURS, SERVICES
-from hyperpod_node.step import Step
-from hyperpod_node.steps import accounting, accounts
+from hyperpod_node.step import Later, Step
 
 BEFORE_START = (
     # Before the first start of slurmctld (field report 112).
     Step(
         name="accounting",
-        run=accounting.set_up_accounting,
+        run=Later("steps.accounting.set_up_accounting"),
         modes=OURS,
         node_types=CONTROLLER,
         needs=("slurm-conf", "multi-head"),
@@ -21,8 +21,8 @@ BEFORE_START = (
 AFTER_START = (
     Step(
         name="purge",
-        run=accounts.purge_settings,
-        idle=accounts.nothing_to_purge,
+        run=Later("steps.accounts.purge_settings"),
+        idle=idle.nothing_to_purge,
         modes=SERVICES,
         node_types=CONTROLLER,
         needs=("before",),
@@ -32,8 +32,8 @@ AFTER_START = (
     # Best effort: a cluster whose accounts are wrong can be put right by a command, one that is gone can not.
     Step(
         name="accounts",
-        run=accounts.reconcile_accounts,
-        idle=accounts.nothing_declared,
+        run=Later("steps.accounts.reconcile_accounts"),
+        idle=idle.nothing_declared,
         node_types=CONTROLLER,
         # What slurmdbd sends to a slurmctld that has registered and does not listen yet is lost, and accounts
         # are unknown to it until it starts anew (measured): so not beside its start.
@@ -42,6 +42,6 @@ AFTER_START = (
         required=False,
         time_limit_seconds=600,
         attempts=2,
-        advice=accounts.ADVICE,
+        advice=accounting.ADVICE,
     ),
 )

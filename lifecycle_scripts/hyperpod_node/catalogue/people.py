@@ -1,13 +1,13 @@
 """Users and their homes: homes after mounts, users after both (field report 117)."""
 
+from hyperpod_node import idle
 from hyperpod_node.catalogue.modes import ACCOUNTS
-from hyperpod_node.step import Step
-from hyperpod_node.steps import home, removed_users, ssh, users
+from hyperpod_node.step import Later, Step
 
 STEPS = (
     Step(
         name="home",
-        run=home.move_home,
+        run=Later("steps.home.move_home"),
         needs=("mounts", "mount"),
         uses=ACCOUNTS,
         time_limit_seconds=300,
@@ -15,23 +15,23 @@ STEPS = (
     ),
     Step(
         name="users",
-        run=users.ensure_users,
-        idle=users.no_users,
+        run=Later("steps.users.ensure_users"),
+        idle=idle.no_users,
         needs=("home",),
         uses=ACCOUNTS,
         time_limit_seconds=600,
     ),
     Step(
         name="removed-users",
-        run=removed_users.lock_removed,
-        idle=removed_users.nobody_removed,
+        run=Later("steps.removed_users.lock_removed"),
+        idle=idle.nobody_removed,
         needs=("users",),
         uses=ACCOUNTS,
         time_limit_seconds=300,
     ),
     Step(
         name="ssh",
-        run=ssh.ensure_node_keys,
+        run=Later("steps.ssh.ensure_node_keys"),
         needs=("users",),
         required=False,
         time_limit_seconds=300,

@@ -1,10 +1,9 @@
 """Slurm: its configuration, then accounting, then the daemons where their start is ours."""
 
-from hyperpod_node import multi_head
+from hyperpod_node import idle
 from hyperpod_node.catalogue import software
 from hyperpod_node.catalogue.modes import COMPUTE, CONTROLLER, LOGIN, OURS, PLUGSTACK
-from hyperpod_node.step import SET_UP, SLURM_FILES, Step
-from hyperpod_node.steps import adopt, epilog, slurm_controller, slurm_files, slurm_node, slurm_watch
+from hyperpod_node.step import SET_UP, SLURM_FILES, Later, Step
 
 # A job may start as soon as slurmd runs, so everything that it may use is there before.
 _READY = ("munge", "mounts", "mount", "home", "users")
@@ -13,15 +12,15 @@ _SOFTWARE = tuple(step.name for step in software.STEPS)
 BEFORE_START = (
     Step(
         name="slurm-conf",
-        run=slurm_controller.wait_for_configuration,
+        run=Later("steps.slurm_controller.wait_for_configuration"),
         node_types=CONTROLLER,
         needs=("before",),
         time_limit_seconds=660,
     ),
     Step(
         name="multi-head",
-        run=multi_head.share,
-        idle=slurm_controller.single_head,
+        run=Later("multi_head.share"),
+        idle=idle.single_head,
         modes=("legacy",),
         node_types=CONTROLLER,
         needs=("slurm-conf", "mount"),
@@ -29,7 +28,7 @@ BEFORE_START = (
     ),
     Step(
         name="slurm-files",
-        run=slurm_files.write_files,
+        run=Later("steps.slurm_files.write_files"),
         occasions=(SET_UP, SLURM_FILES),
         node_types=CONTROLLER,
         needs=("slurm-conf", "multi-head"),
@@ -40,8 +39,8 @@ BEFORE_START = (
     # Before slurmd could run a job.
     Step(
         name="epilog",
-        run=epilog.place_epilog,
-        idle=epilog.not_asked_for,
+        run=Later("steps.epilog.place_epilog"),
+        idle=idle.no_epilog,
         node_types=COMPUTE,
         needs=("before",),
         time_limit_seconds=120,
@@ -51,7 +50,7 @@ BEFORE_START = (
 START = (
     Step(
         name="slurmctld",
-        run=slurm_controller.start_controller,
+        run=Later("steps.slurm_controller.start_controller"),
         modes=OURS,
         node_types=CONTROLLER,
         needs=("munge", "slurm-files", "accounting"),
@@ -60,7 +59,7 @@ START = (
     ),
     Step(
         name="slurmd",
-        run=slurm_node.join_as_compute,
+        run=Later("steps.slurm_node.join_as_compute"),
         modes=OURS,
         node_types=COMPUTE,
         needs=(*_READY, "epilog"),
@@ -69,7 +68,7 @@ START = (
     ),
     Step(
         name="slurm-client",
-        run=slurm_node.fetch_as_login,
+        run=Later("steps.slurm_node.fetch_as_login"),
         modes=OURS,
         node_types=LOGIN,
         needs=("munge",),
@@ -82,7 +81,7 @@ AFTER_START = (
     # Plugins that were installed meanwhile reach nodes that fetched the configuration before (report 108).
     Step(
         name="slurm-refresh",
-        run=slurm_files.refresh,
+        run=Later("steps.slurm_files.refresh"),
         occasions=(SET_UP, SLURM_FILES),
         node_types=CONTROLLER,
         needs=("slurm-files",),
@@ -92,7 +91,7 @@ AFTER_START = (
     ),
     Step(
         name="slurm-watch",
-        run=slurm_watch.watch_files,
+        run=Later("steps.slurm_watch.watch_files"),
         node_types=CONTROLLER,
         needs=("keep", "slurm-files"),
         after=("slurmctld",),
@@ -101,7 +100,7 @@ AFTER_START = (
     ),
     Step(
         name="login-watch",
-        run=slurm_watch.refresh_login,
+        run=Later("steps.slurm_watch.refresh_login"),
         modes=OURS,
         node_types=LOGIN,
         needs=("slurm-client",),
@@ -110,8 +109,8 @@ AFTER_START = (
     ),
     Step(
         name="adopt",
-        run=adopt.adopt_logins,
-        idle=adopt.not_asked_for,
+        run=Later("steps.adopt.adopt_logins"),
+        idle=idle.no_adoption,
         node_types=COMPUTE,
         needs=("users",),
         after=("slurmd", *_SOFTWARE),

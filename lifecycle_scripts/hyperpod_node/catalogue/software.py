@@ -3,15 +3,15 @@
 Best effort all of them, unless the deployment says `required`: a node without its metrics is still a node.
 """
 
+from hyperpod_node import idle
 from hyperpod_node.catalogue.modes import ACCOUNTS, CONTROLLER, OURS, PACKAGES, PLUGSTACK
-from hyperpod_node.step import Step
-from hyperpod_node.steps import buckets, containers, directory, logs, monitoring
+from hyperpod_node.step import Later, Step
 
 STEPS: tuple[Step, ...] = (
     Step(
         name="docker",
-        run=containers.set_up_docker,
-        idle=containers.no_docker,
+        run=Later("steps.containers.set_up_docker"),
+        idle=idle.no_docker,
         modes=OURS,
         needs=("packages", "before"),
         # its group is given to users, who have to be there
@@ -22,8 +22,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         name="enroot",
-        run=containers.set_up_enroot,
-        idle=containers.no_enroot,
+        run=Later("steps.containers.set_up_enroot"),
+        idle=idle.no_enroot,
         modes=OURS,
         needs=("packages", "before"),
         after=("mount",),
@@ -33,8 +33,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         name="pyxis",
-        run=containers.add_pyxis,
-        idle=containers.no_enroot,
+        run=Later("steps.containers.add_pyxis"),
+        idle=idle.no_enroot,
         modes=OURS,
         node_types=CONTROLLER,
         needs=("before",),
@@ -45,8 +45,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         name="directory",
-        run=directory.join_directory,
-        idle=directory.no_directory,
+        run=Later("steps.directory.join_directory"),
+        idle=idle.no_directory,
         needs=("packages", "before"),
         after=("users",),
         uses=(*PACKAGES, *ACCOUNTS),
@@ -56,8 +56,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         name="buckets",
-        run=buckets.mount_buckets,
-        idle=buckets.no_buckets,
+        run=Later("steps.buckets.mount_buckets"),
+        idle=idle.no_buckets,
         needs=("before",),
         # a bucket may be mounted below a file system
         after=("mounts", "mount"),
@@ -66,16 +66,16 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         name="logs",
-        run=logs.rotate_logs,
-        idle=logs.no_rotation,
+        run=Later("steps.logs.rotate_logs"),
+        idle=idle.no_rotation,
         needs=("before",),
         required=False,
         time_limit_seconds=60,
     ),
     Step(
         name="monitoring",
-        run=monitoring.set_up_monitoring,
-        idle=monitoring.no_monitoring,
+        run=Later("steps.monitoring.set_up_monitoring"),
+        idle=idle.no_monitoring,
         needs=("keep", "before"),
         after=("mounts", "mount"),
         required=False,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from hyperpod_node.checks import machine, people, slurm, software
+from hyperpod_node import idle
 from hyperpod_node.config import NODE_TYPES
-from hyperpod_node.step import CHECK, Step
+from hyperpod_node.step import CHECK, Later, Step
 
 # not from the catalogue, whose last step runs these checks
 CONTROLLER, LOGIN, COMPUTE = ((name,) for name in NODE_TYPES)
@@ -17,27 +17,27 @@ CONTROLLER, LOGIN, COMPUTE = ((name,) for name in NODE_TYPES)
 _look = partial(Step, occasions=(CHECK,), time_limit_seconds=60.0)
 
 CHECKS: tuple[Step, ...] = (
-    _look(name="last-set-up", run=machine.last_set_up, required=False),
-    _look(name="network", run=machine.network),
-    _look(name="packages", run=machine.packages, required=False),
-    _look(name="root-disk", run=machine.root_disk),
-    _look(name="data-disk", run=machine.data_disk, required=False),
-    _look(name="mounts", run=machine.mounts),
-    _look(name="gpus", run=machine.gpus, node_types=COMPUTE),
-    _look(name="efa", run=machine.efa_devices, node_types=COMPUTE),
-    _look(name="users", run=people.users),
-    _look(name="removed-users", run=people.removed_users),
-    _look(name="munge", run=slurm.munge),
-    _look(name="slurmctld", run=slurm.controller, node_types=CONTROLLER),
-    _look(name="slurmd", run=slurm.compute, node_types=COMPUTE),
-    _look(name="slurm-client", run=slurm.login, node_types=LOGIN),
-    _look(name="auto-resume", run=slurm.auto_resume, node_types=CONTROLLER, required=False),
-    _look(name="accounting", run=slurm.accounting, node_types=CONTROLLER),
-    _look(name="accounts", run=slurm.accounts, node_types=CONTROLLER, required=False),
-    _look(name="docker", run=software.docker, required=False),
-    _look(name="enroot", run=software.enroot, required=False),
-    _look(name="directory", run=software.directory, required=False),
-    _look(name="buckets", run=software.buckets, required=False),
-    _look(name="log-rotation", run=software.log_rotation, required=False),
-    _look(name="metrics", run=software.metrics, required=False),
+    _look(name="last-set-up", run=Later("checks.machine.last_set_up"), required=False),
+    _look(name="network", run=Later("checks.machine.network")),
+    _look(name="packages", run=Later("checks.machine.packages"), required=False),
+    _look(name="root-disk", run=Later("checks.machine.root_disk")),
+    _look(name="data-disk", run=Later("checks.machine.data_disk"), required=False),
+    _look(name="mounts", run=Later("checks.machine.mounts")),
+    _look(name="gpus", run=Later("checks.devices.gpus"), node_types=COMPUTE),
+    _look(name="efa", run=Later("checks.devices.efa_devices"), node_types=COMPUTE),
+    _look(name="users", run=Later("checks.people.users")),
+    _look(name="removed-users", run=Later("checks.people.removed_users")),
+    _look(name="munge", run=Later("checks.slurm.munge")),
+    _look(name="slurmctld", run=Later("checks.slurm.controller"), node_types=CONTROLLER),
+    _look(name="slurmd", run=Later("checks.slurm.compute"), node_types=COMPUTE),
+    _look(name="slurm-client", run=Later("checks.slurm.login"), node_types=LOGIN),
+    _look(name="auto-resume", run=Later("checks.slurm.auto_resume"), node_types=CONTROLLER, required=False),
+    _look(name="accounting", run=Later("checks.slurm.accounting"), node_types=CONTROLLER),
+    _look(name="accounts", run=Later("checks.slurm.accounts"), node_types=CONTROLLER, required=False),
+    _look(name="docker", run=Later("checks.software.docker"), idle=idle.no_docker, required=False),
+    _look(name="enroot", run=Later("checks.software.enroot"), idle=idle.no_enroot, required=False),
+    _look(name="directory", run=Later("checks.software.directory"), idle=idle.no_directory, required=False),
+    _look(name="buckets", run=Later("checks.software.buckets"), idle=idle.no_buckets, required=False),
+    _look(name="log-rotation", run=Later("checks.logs.log_rotation"), required=False),
+    _look(name="metrics", run=Later("checks.software.metrics"), idle=idle.no_monitoring, required=False),
 )

@@ -1,4 +1,4 @@
-"""Looks at the machine: the last set-up, network, packages, disks, file systems, devices."""
+"""Looks at the machine: the last set-up, network, packages, disks, file systems."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import os
 from hyperpod_node import apt, disks, live_mounts, units
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
-from hyperpod_node.metrics import efa
 from hyperpod_node.report import RESULT_PATH
 from hyperpod_node.resolving import resolve
 from hyperpod_node.steps.packages import HELD, UPGRADERS
 
 FULL_PERCENT = 90
 STAT_SECONDS = 15
-GPU_DEVICE = "/dev/nvidia0"
 
 
 def last_set_up(context: Context) -> str:
@@ -92,30 +90,3 @@ def data_disk(context: Context) -> str:
     if not found:
         raise StepSkippedError("only the root volume")
     return ", ".join(found)
-
-
-def gpus(context: Context) -> str:
-    """Whether the driver sees every GPU."""
-    devices = len(list(context.root.path("/dev").glob("nvidia[0-9]*")))
-    if not devices:
-        raise StepSkippedError("no GPUs on this node")
-    done = context.commands.run("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader", accept=(0, 9))
-    seen = len(done.lines) if done.exit_code == 0 else 0
-    if seen != devices:
-        raise NodeError(f"nvidia-smi sees {seen} of {devices} GPUs", advice="see `dmesg | grep -i xid`")
-    return f"{seen} GPUs"
-
-
-def efa_devices(context: Context) -> str:
-    """Whether every EFA port is up."""
-    names = efa.devices(context.root)
-    if not names:
-        raise StepSkippedError("no EFA on this node")
-    down = {
-        sample.labels["device"]
-        for sample in efa.samples(context.root)
-        if sample.name == "hyperpod_efa_port_active" and not sample.value
-    }
-    if down:
-        raise NodeError(f"not active: {', '.join(sorted(down))}", advice="see `ibv_devinfo` and `dmesg`")
-    return f"{len(names)} devices"

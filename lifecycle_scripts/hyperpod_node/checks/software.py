@@ -11,7 +11,7 @@ from hyperpod_node.disks import NVME, SECONDARY
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.metrics import FOLDER as METRICS
 from hyperpod_node.steps import buckets as bucket_steps
-from hyperpod_node.steps import containers, logs, monitoring
+from hyperpod_node.steps import containers, monitoring
 from hyperpod_node.steps import directory as directory_steps
 from hyperpod_node.units import is_active
 
@@ -20,8 +20,6 @@ STALE_INTERVALS = 5
 
 def docker(context: Context) -> str:
     """Whether Docker answers, and its images lie where there is room."""
-    if reason := containers.no_docker(context):
-        raise StepSkippedError(reason)
     if not context.commands.available("docker"):
         raise StepSkippedError("no Docker on this node")
     done = context.commands.run("docker", "info", "--format", "{{.DockerRootDir}}", timeout_seconds=30)
@@ -37,8 +35,6 @@ def docker(context: Context) -> str:
 
 def enroot(context: Context) -> str:
     """Whether Enroot is there, and srun knows of containers."""
-    if reason := containers.no_enroot(context):
-        raise StepSkippedError(reason)
     if not context.commands.available("enroot"):
         raise StepSkippedError("no Enroot on this node")
     if not context.commands.available("srun"):
@@ -54,8 +50,6 @@ def enroot(context: Context) -> str:
 
 def directory(context: Context) -> str:
     """Whether SSSD runs, and keeps its password to itself."""
-    if reason := directory_steps.no_directory(context):
-        raise StepSkippedError(reason)
     if not is_active(context, "sssd"):
         raise NodeError("sssd does not run", advice=directory_steps.ADVICE)
     path = context.root.path(directory_steps.CONF)
@@ -69,9 +63,7 @@ def directory(context: Context) -> str:
 
 def buckets(context: Context) -> str:
     """Whether every bucket is mounted."""
-    if reason := bucket_steps.no_buckets(context):
-        raise StepSkippedError(reason)
-    wanted = bucket_steps.of_node(context)
+    wanted = context.config.features.buckets_of(context.node.node_type)
     missing = [one.mount_path for one in wanted if live_mounts.at(context.root, one.mount_path) is None]
     if missing:
         units = " -u ".join(bucket_steps.unit_name(one) for one in wanted if one.mount_path in missing)
@@ -79,24 +71,10 @@ def buckets(context: Context) -> str:
     return ", ".join(one.mount_path for one in wanted)
 
 
-def log_rotation(context: Context) -> str:
-    """Whether logrotate understands what it is told of Slurm's logs."""
-    if not context.root.path(logs.CONF).is_file():
-        raise StepSkippedError("something else rotates them, or nothing does")
-    if not context.commands.available("logrotate"):
-        raise NodeError("no logrotate on this node", advice="install it: logs fill the root volume")
-    done = context.commands.run("logrotate", "--debug", str(context.root.path(logs.CONF)), accept=(0, 1))
-    errors = [line for line in done.lines if line.startswith("error:")]
-    if errors:
-        raise NodeError(errors[0], advice=f"see {logs.CONF}")
-    return "understood"
-
-
 def metrics(context: Context) -> str:
     """Whether figures are measured and written."""
     wanted = context.config.features.monitoring
-    if wanted is None:
-        raise StepSkippedError("no lifecycle.monitoring")
+    assert wanted is not None
     for unit in ("hyperpod-node-exporter", "hyperpod-prometheus"):
         if not is_active(context, unit):
             raise NodeError(f"{unit} does not run", advice=monitoring.ADVICE)

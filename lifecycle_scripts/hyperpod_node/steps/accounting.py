@@ -6,7 +6,7 @@ import secrets
 import socket
 from functools import partial
 
-from hyperpod_node import multi_head, slurm, units
+from hyperpod_node import slurm, units
 from hyperpod_node.accounting.declared import Database
 from hyperpod_node.accounts import account
 from hyperpod_node.aws import read_secret
@@ -210,7 +210,7 @@ def _hosts(context: Context) -> dict[str, str]:
     if context.node.multi_head is None:
         return {"AccountingStorageHost": context.node.instance.address}
     names = ("AccountingStorageHost", "AccountingStorageBackupHost")
-    return dict(zip(names, (head.address for head in multi_head.controllers(context)), strict=False))
+    return dict(zip(names, (head.address for head in slurm.controllers(context)), strict=False))
 
 
 def _sql(context: Context, client: str, password: str) -> None:

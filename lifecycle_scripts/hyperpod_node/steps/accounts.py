@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hyperpod_node import slurm
+from hyperpod_node.accounting import ADVICE
 from hyperpod_node.accounting.declared import Account, Association, Declared, Qos
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
@@ -15,14 +16,8 @@ if TYPE_CHECKING:
 
 DATABASE_LIMIT_SECONDS = 300
 TRES_LIMIT_SECONDS = 120
-ADVICE = "see `systemctl status slurmdbd`, then run `hyperpod-accounting apply` on the controller"
 # what every database knows; slurmctld adds those of AccountingStorageTRES when it registers
 KNOWN_TRES = frozenset({"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"})
-
-
-def nothing_declared(context: Context) -> str:
-    """Whether there is nothing to bring to the database."""
-    return "" if context.config.accounting.anything else "no accounts and no QOS declared"
 
 
 def reconcile_accounts(context: Context) -> str:
@@ -83,11 +78,6 @@ def purge_settings(context: Context) -> str:
     # slurmdbd reads it again on this signal; it is never stopped, jobs report to it
     context.commands.run("systemctl", "kill", "--signal=HUP", "slurmdbd", advice=ADVICE)
     return f"slurmdbd purges: {', '.join(f'{name}={value}' for name, value in wanted.items())}"
-
-
-def nothing_to_purge(context: Context) -> str:
-    """Whether nothing is said of purging."""
-    return "" if context.config.accounting.purge else "everything is kept"
 
 
 def _registered(context: Context, cluster: str) -> Records:

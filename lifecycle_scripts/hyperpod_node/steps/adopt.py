@@ -26,11 +26,6 @@ SESSION = "/etc/pam.d/common-session"
 ADVICE = "install libpam-slurm-adopt of the image's Slurm version, in extra/before.d or in a custom image"
 
 
-def not_asked_for(context: Context) -> str:
-    """Whether the deployment leaves logins alone."""
-    return "" if context.config.slurm.pam_slurm_adopt else "lifecycle.slurm.pam_slurm_adopt is off"
-
-
 def adopt_logins(context: Context) -> str:
     """Have sshd ask Slurm, for everybody but root, the image's user and those with sudo."""
     if not any(path for place in PLACES for path in context.root.path("/").glob(f"{place}/{MODULE}")):

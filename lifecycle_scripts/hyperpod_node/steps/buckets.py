@@ -27,14 +27,9 @@ ADVICE = (
 )
 
 
-def no_buckets(context: Context) -> str:
-    """Whether the deployment mounts no bucket on this node."""
-    return "" if of_node(context) else "no bucket to mount on this node"
-
-
 def mount_buckets(context: Context) -> str:
     """Have every bucket mounted; one that fails does not keep the others from being tried."""
-    wanted = of_node(context)
+    wanted = context.config.features.buckets_of(context.node.node_type)
     program = _program(context)
     _allow_others(context)
     failed = []
@@ -76,15 +71,6 @@ def unit_text(mount: BucketMount, program: str, cache: str) -> str:
         "Restart=on-failure\nRestartSec=10\n\n"
         "[Install]\nWantedBy=multi-user.target\n"
     )
-
-
-def of_node(context: Context) -> list[BucketMount]:
-    """The buckets that this node mounts."""
-    return [
-        mount
-        for mount in context.config.features.bucket_mounts
-        if not mount.node_types or context.node.node_type in mount.node_types
-    ]
 
 
 def _program(context: Context) -> str:

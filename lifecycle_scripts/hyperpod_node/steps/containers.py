@@ -32,18 +32,6 @@ PYXIS = "spank_pyxis.so"
 PYXIS_FOLDERS = ("/opt/slurm/lib/slurm", "/usr/local/lib/slurm", "/usr/lib/slurm", "/usr/lib/*/slurm-wlm")
 
 
-def no_docker(context: Context) -> str:
-    """Whether the deployment leaves Docker alone."""
-    wanted = context.config.features.containers
-    return "" if wanted and wanted.docker else "lifecycle.containers.docker is off"
-
-
-def no_enroot(context: Context) -> str:
-    """Whether the deployment leaves Enroot and Pyxis alone."""
-    wanted = context.config.features.containers
-    return "" if wanted and wanted.enroot else "lifecycle.containers.enroot is off"
-
-
 def set_up_docker(context: Context) -> str:
     """Have Docker run, its images on the right disk, and its users in its group."""
     if context.commands.available("docker"):

@@ -22,16 +22,6 @@ REACH_LIMIT_SECONDS = 60
 ADVICE = "see `sssctl domain-status` and /var/log/sssd on this node, and whether it may reach the directory"
 
 
-def no_directory(context: Context) -> str:
-    """Whether the deployment names no directory for this node."""
-    wanted = context.config.features.directory
-    if wanted is None:
-        return "no lifecycle.directory"
-    if wanted.node_types and context.node.node_type not in wanted.node_types:
-        return f"not on a {context.node.node_type.lower()} node"
-    return ""
-
-
 def join_directory(context: Context) -> str:
     """Have SSSD ask the directory."""
     wanted = context.config.features.directory

@@ -31,11 +31,6 @@ exit 0
 """
 
 
-def not_asked_for(context: Context) -> str:
-    """Whether the deployment wants none."""
-    return "" if context.config.slurm.epilog else "lifecycle.slurm.epilog is off"
-
-
 def place_epilog(context: Context) -> str:
     """Have the script where slurm.conf looks for it, and logind leave shared memory alone."""
     context.root.write(SCRIPT, TEXT, mode=0o755)

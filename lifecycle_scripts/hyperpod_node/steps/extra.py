@@ -6,9 +6,8 @@ from pathlib import Path
 
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
+from hyperpod_node.idle import INTERPRETERS, own_scripts
 
-# Objects in a bucket have no execute bit, so each kind is handed to its interpreter.
-INTERPRETERS = {".sh": "bash", ".py": "python3"}
 SYNTAX_CHECKS = {
     ".sh": ("-n",),
     ".py": ("-c", "import ast, pathlib, sys; ast.parse(pathlib.Path(sys.argv[1]).read_text(), sys.argv[1])"),
@@ -28,23 +27,8 @@ def run_after(context: Context) -> str:
     return _run(context, "after.d")
 
 
-def nothing_before(context: Context) -> str:
-    """Whether extra/before.d is empty."""
-    return "" if _scripts(context, "before.d") else "nothing in extra/before.d"
-
-
-def nothing_after(context: Context) -> str:
-    """Whether extra/after.d is empty."""
-    return "" if _scripts(context, "after.d") else "nothing in extra/after.d"
-
-
-def _scripts(context: Context, name: str) -> list[Path]:
-    directory = context.directory / "extra" / name
-    return sorted(path for path in directory.glob("*") if path.suffix in INTERPRETERS)
-
-
 def _run(context: Context, name: str) -> str:
-    scripts = _scripts(context, name)
+    scripts = own_scripts(context, name)
     really = context.root.is_machine or context.environment.get(RUN_ANYWAY) == "1"
     for script in scripts:
         _check_line_endings(script, name)

@@ -22,8 +22,8 @@ WRAPPER = """#!/bin/bash
 # by hyperpod-cdk
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${{BASH_SOURCE[0]}}")")"
-export HOME="${{HOME:-/root}}" PYTHONDONTWRITEBYTECODE=1
-exec python3 -m {module} "$@"
+export HOME="${{HOME:-/root}}"
+exec python3 -BS -m {module} "$@"
 """
 
 

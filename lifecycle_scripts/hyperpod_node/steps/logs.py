@@ -9,11 +9,6 @@ FOLDER = "/var/log/slurm"
 DAEMONS = ("slurmctld", "slurmd", "slurmdbd")
 
 
-def no_rotation(context: Context) -> str:
-    """Whether the deployment leaves the logs alone."""
-    return "" if context.config.features.log_rotation else "lifecycle.log_rotation is off"
-
-
 def rotate_logs(context: Context) -> str:
     """Have logrotate keep so many logs of Slurm, unless something else does already."""
     wanted = context.config.features.log_rotation

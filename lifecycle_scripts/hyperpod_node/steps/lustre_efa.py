@@ -12,11 +12,6 @@ ADVICE = (
 )
 
 
-def not_asked_for(context: Context) -> str:
-    """Whether no file system of the group has EFA."""
-    return "" if any(mount.efa for mount in context.node.mounts) else "no file system with EFA"
-
-
 def set_up_client(context: Context) -> str:
     """Bring Lustre's network up on EFA, now and at each boot, before the file systems are mounted."""
     found = lustre_efa.devices(context.root)

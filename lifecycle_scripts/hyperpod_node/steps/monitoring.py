@@ -27,11 +27,6 @@ ADVICE = "see `journalctl -u hyperpod-prometheus -u hyperpod-node-exporter -u hy
 GPU_DEVICE = "/dev/nvidia0"
 
 
-def no_monitoring(context: Context) -> str:
-    """Whether the deployment asks for no metrics."""
-    return "" if context.config.features.monitoring else "no lifecycle.monitoring"
-
-
 def set_up_monitoring(context: Context) -> str:
     """Have the node's figures measured, and written to the workspace."""
     wanted = context.config.features.monitoring

@@ -34,16 +34,16 @@ WRITE = 'set -e; printf "%s" "$1" >"$2"; read -r back <"$2" || true; rm -f -- "$
 
 def mount_file_systems(context: Context) -> str:
     """Mount what is not mounted yet, and check that it can be written to."""
-    for mount in by_scripts(context):
+    for mount in context.node.mounts_by_scripts:
         if not live_mounts.is_live(context.root, mount):
             _mount(context, mount)
         _check(context, mount)
-    return _summary(by_scripts(context))
+    return _summary(context.node.mounts_by_scripts)
 
 
 def verify_mounts(context: Context) -> str:
     """Wait for what the service mounts (extension mode), and check that it can be written to."""
-    for mount in by_service(context):
+    for mount in context.node.mounts_by_service:
         wait_for(
             partial(_touch, context, mount),
             what=f"the service's mount of {mount.dns_name} at {mount.mount_path}",
@@ -53,28 +53,7 @@ def verify_mounts(context: Context) -> str:
             advice=_advice(mount),
         )
         _check(context, mount)
-    return _summary(by_service(context))
-
-
-def by_service(context: Context) -> Sequence[Mount]:
-    """What the service mounts: in extension mode all that its API takes."""
-    return [mount for mount in context.node.mounts if context.node.mode == "extension" and mount.by_service]
-
-
-def by_scripts(context: Context) -> Sequence[Mount]:
-    """What these scripts mount."""
-    service = by_service(context)
-    return [mount for mount in context.node.mounts if mount not in service]
-
-
-def none_by_service(context: Context) -> str:
-    """Whether the service mounts nothing."""
-    return "" if by_service(context) else "no file systems by the service"
-
-
-def none_by_scripts(context: Context) -> str:
-    """Whether there is nothing to mount."""
-    return "" if by_scripts(context) else "no file systems to mount"
+    return _summary(context.node.mounts_by_service)
 
 
 def _mount(context: Context, mount: Mount) -> None:

@@ -11,11 +11,6 @@ from hyperpod_node.homes import on_shared
 from hyperpod_node.steps.users import NO_SHELL, SUDOERS
 
 
-def nobody_removed(context: Context) -> str:
-    """Whether the deployment names no former users."""
-    return "" if context.config.removed_users else "no former users listed"
-
-
 def lock_removed(context: Context) -> str:
     """Lock each of them that this node has: no password, no shell, no keys of ours, no sudo."""
     present = [found for name in context.config.removed_users if (found := account(context.root, name))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hyperpod_node import multi_head, slurm, units
+from hyperpod_node import slurm, units
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError
@@ -46,11 +46,6 @@ def wait_for_configuration(context: Context) -> str:
     return f"{slurm.CONF} names {address}"
 
 
-def single_head(context: Context) -> str:
-    """Whether there is one controller only."""
-    return "" if context.node.multi_head else "one controller"
-
-
 def start_controller(context: Context) -> str:
     """Start slurmctld, never restart it, and wait until it answers."""
     if context.root.write(DROP_IN, RESTART):
@@ -83,7 +78,7 @@ def _let_the_first_begin(context: Context) -> None:
     A first slurmctld bids the others step down before it works. One that has just started does not answer
     that, as it is telling the first one that it is there: both then wait for half a minute (measured, 24.11).
     """
-    heads = multi_head.controllers(context) if context.node.multi_head else []
+    heads = slurm.controllers(context) if context.node.multi_head else []
     if not heads or heads[0].address == context.node.instance.address:
         return
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 
-from hyperpod_node import facts, multi_head, slurm, units
+from hyperpod_node import facts, slurm, units
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NotYetError
@@ -109,7 +109,7 @@ def _reach(context: Context, heads: Sequence[facts.Instance]) -> None:
 
 
 def _controllers(context: Context) -> list[facts.Instance]:
-    heads = multi_head.controllers(context)
+    heads = slurm.controllers(context)
     if not heads:
         raise NotYetError(
             f"no instance in the groups {', '.join(context.node.controller_groups) or '(none)'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hyperpod_node.accounts import Account, account
@@ -52,7 +52,7 @@ def _ensure_key(context: Context, owner: Account) -> bool:
 def _make_key(context: Context, owner: Account, directory: int) -> bool:
     """Make a private key; among nodes that do so at once, the first hard link wins."""
     comment = f"{owner.name}@{context.node.cluster.name}"
-    with tempfile.TemporaryDirectory(dir=_scratch(context)) as scratch:
+    with _scratch(context) as scratch:
         file = Path(scratch) / KEY
         context.commands.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(file))
         text = file.read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def _make_key(context: Context, owner: Account, directory: int) -> bool:
 
 def _derive(context: Context, owner: Account, directory: int, name: str) -> str:
     """Write the public half of the key that won; every node gets the same text."""
-    with tempfile.TemporaryDirectory(dir=_scratch(context)) as scratch:
+    with _scratch(context) as scratch:
         file = Path(scratch) / name
         file.touch(mode=0o600)
         file.write_text(read_within(directory, name), encoding="utf-8")
@@ -83,8 +83,10 @@ def _derive(context: Context, owner: Account, directory: int, name: str) -> str:
     return public
 
 
-def _scratch(context: Context) -> Path:
-    # /run is in memory: a private key never touches the node's disk
+def _scratch(context: Context) -> AbstractContextManager[str]:
+    """A folder in /run, which is in memory: a private key never touches the node's disk."""
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 (of use to the one node that makes the keys)
+
     path = context.root.path("/run")
     path.mkdir(exist_ok=True)
-    return path
+    return TemporaryDirectory(dir=path)

@@ -15,11 +15,6 @@ NO_SHELL = "/usr/sbin/nologin"
 NUMBERS_ADVICE = "give the user a free number in the deployment's list of users"
 
 
-def no_users(context: Context) -> str:
-    """Whether neither users nor groups are listed."""
-    return "" if context.config.users or context.config.user_groups else "no users listed"
-
-
 def ensure_users(context: Context) -> str:
     """Make every listed user, or bring it to what the list says."""
     users = context.config.users
