@@ -179,7 +179,6 @@ def test_a_setting_that_vanished_is_reset(aws: Aws, member: str, value: Any, res
 @pytest.mark.parametrize(
     ("member", "value"),
     [
-        ("ClusterRole", "arn:aws:iam::123456789012:role/scaler"),
         ("NodeProvisioningMode", "Continuous"),
         ("VpcConfig", {"Subnets": ["a"], "SecurityGroupIds": ["x"]}),
     ],
@@ -192,6 +191,20 @@ def test_a_setting_that_can_not_be_reset_is_refused_when_it_vanishes(
     assert refusal.startswith(f"{member} can not be taken away")
     never_there = plan(aws, cluster(), old=before, live=cluster())
     assert never_there.refusals == (), "a rollback of an update that was refused"
+
+
+def test_the_role_goes_with_autoscaling_and_not_without(aws: Aws) -> None:
+    role = {"ClusterRole": "arn:aws:iam::123456789012:role/scaler"}
+    scales = {**cluster(), "AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"}}
+    off = plan(aws, cluster(), old={**scales, **role}, live={**scales, **role})
+    assert (off.refusals, [step.arguments for step in off.steps]) == (
+        (),
+        [{"AutoScaling": {"Mode": "Disable"}}],
+    )
+    kept_by_the_service = {**cluster(), **role, "AutoScaling": {"Mode": "Disable"}}
+    assert plan(aws, cluster(), old=cluster(), live=kept_by_the_service).summary == []
+    (refusal,) = plan(aws, scales, old={**scales, **role}, live={**scales, **role}).refusals
+    assert refusal.startswith("ClusterRole can not be taken away")
 
 
 def test_there_is_no_way_back_to_provisioning_parameters(aws: Aws) -> None:

@@ -57,7 +57,8 @@ def make_plan(aws: Aws, *, desired: Desired, old: Desired, live: Mapping[str, An
     changes = tuple(
         change
         for change in _changes(aws, whole)
-        if not _autoscaled(change, whole) and (old.request or change.new is not None or can_go(change))
+        if not (_autoscaled(change, whole) or _is_idle(change, whole))
+        and (old.request or change.new is not None or can_go(change))
     )
     removed = tuple(_removed_groups(whole))
     refusals = [message for change in changes if (message := refusal(change))]
@@ -129,10 +130,17 @@ def _removed_groups(whole: Versions) -> Iterator[str]:
 def _autoscaled(change: Change, whole: Versions) -> bool:
     """Whether an autoscaler, and not the request, decides on the member."""
     return (
-        change.name == "InstanceCount"
-        and whole.new.get("AutoScaling", {}).get("Mode") == "Enable"
-        and change.new == _old_count(change, whole)
+        change.name == "InstanceCount" and _scales_itself(whole) and change.new == _old_count(change, whole)
     )
+
+
+def _is_idle(change: Change, whole: Versions) -> bool:
+    """Whether it is the role of autoscaling that is off: the service keeps it, and does nothing with it."""
+    return change.path == "ClusterRole" and change.new is None and not _scales_itself(whole)
+
+
+def _scales_itself(whole: Versions) -> bool:
+    return bool(whole.new.get("AutoScaling", {}).get("Mode") == "Enable")
 
 
 def _old_count(change: Change, whole: Versions) -> Any:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .autoscaling import is_up
 from .clients import Aws
 from .errors import ClusterFailedError, RefusedError
 from .event import Event
@@ -28,7 +29,8 @@ def settle(event: Event, live: Live, aws: Aws) -> dict[str, Any]:
         As is_complete does.
 
     Raises:
-        ClusterFailedError: the service did not keep what was sent, or the cluster is another's.
+        ClusterFailedError: the service did not keep what was sent, or could not set autoscaling up, or the
+            cluster is another's.
         RefusedError: what had to wait can not be sent.
     """
     tags = read_tags(aws, live.arn)
@@ -56,6 +58,8 @@ def settle(event: Event, live: Live, aws: Aws) -> dict[str, Any]:
     lost = _lost(event, plan)
     if lost:
         return _not_kept(event, live, lost, mine, aws)
+    if not is_up(event, live, desired, aws):
+        return NOT_COMPLETE
     return _complete(event, live, desired, mine, aws)
 
 

@@ -16,6 +16,7 @@ from hyperpod_cdk.rehearsal.hyperpod.clock import Clock
 from hyperpod_cdk.rehearsal.hyperpod.durations import Durations
 from hyperpod_cdk.rehearsal.hyperpod.faults import (
     AccessDenied,
+    AutoscalingFails,
     Conflict,
     DeleteConflict,
     DeleteFails,
@@ -46,6 +47,7 @@ from hyperpod_cdk.rehearsal.hyperpod.service import HyperPodService
 
 __all__ = [
     "AccessDenied",
+    "AutoscalingFails",
     "Clock",
     "Conflict",
     "DeleteConflict",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hyperpod_cdk.rehearsal.hyperpod import autoscaling
 from hyperpod_cdk.rehearsal.hyperpod.simulation import Simulation
 from hyperpod_cdk.rehearsal.hyperpod.state import Cluster, Event, Group, Node, Spec
 
@@ -51,11 +52,10 @@ def cluster(sim: Simulation, described: Cluster) -> Spec:
         "FailureMessage": described.failure_message,
         "InstanceGroups": plain,
         **_picked(described.settings, _SETTINGS),
+        **autoscaling.describe(described),
     }
     if restricted:
         answer["RestrictedInstanceGroups"] = restricted
-    if "AutoScaling" in described.settings:
-        answer["AutoScaling"] = {**described.settings["AutoScaling"], "Status": "InService"}
     shared = described.settings.get("RestrictedInstanceGroupsConfig", {}).get("SharedEnvironmentConfig")
     if shared:
         answer["RestrictedInstanceGroupsConfig"] = {"SharedEnvironmentConfig": _twice(shared)}

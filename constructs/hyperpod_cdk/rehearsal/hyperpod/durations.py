@@ -21,6 +21,7 @@ class Durations:
         lifecycle_script: the user's script, when it does not say how long it took.
         finish: from the last node to InService.
         settings: an update that touches no node.
+        autoscaling: Karpenter's set-up, from the accepted request.
         roll_back: from the first failure to the end of the rollback.
         terminate: a node, from ShuttingDown until it is gone.
         delete: a cluster, from DeleteCluster to the end, its nodes' termination included.
@@ -45,6 +46,7 @@ class Durations:
     lifecycle_script: float = 180
     finish: float = 60
     settings: float = 30
+    autoscaling: float = 600
     roll_back: float = 120
     terminate: float = 180
     delete: float = 300

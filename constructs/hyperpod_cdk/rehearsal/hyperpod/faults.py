@@ -140,6 +140,17 @@ class UpdateRollsBack(Fault):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AutoscalingFails(Fault):
+    """Autoscaling that was turned on does not come up.
+
+    Args:
+        reason: goes into AutoScaling's FailureMessage.
+    """
+
+    reason: str = "Karpenter could not be installed."
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeleteConflict(Fault):
     """DeleteCluster answers ConflictException though the status allows it."""
 

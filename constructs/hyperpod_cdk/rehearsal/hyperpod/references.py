@@ -12,11 +12,13 @@ from hyperpod_cdk.rehearsal.hyperpod.errors import ValidationError
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
 
 SERVICE_PRINCIPAL = "sagemaker.amazonaws.com"
+SCALING_PRINCIPAL = "hyperpod.sagemaker.amazonaws.com"
+"""…/dg/sagemaker-hyperpod-eks-autoscaling-iam.html"""
 LEGACY_FILE = "provisioning_parameters.json"
 
 
 def check_roles(account: Account, request: Spec, *, not_assumable: bool) -> None:
-    """Refuse execution roles that are missing or that SageMaker may not assume.
+    """Refuse execution roles, and a ClusterRole, that are missing or that the service may not assume.
 
     Args:
         account: where the roles are.
@@ -26,11 +28,13 @@ def check_roles(account: Account, request: Spec, *, not_assumable: bool) -> None
     Raises:
         ValidationError: as the service words it for a role that it can not assume.
     """
-    for role_arn in dict.fromkeys(group["ExecutionRole"] for group in groups_of(request)):
-        if not_assumable or not _is_assumable(account, role_arn):
+    wanted = [(group["ExecutionRole"], SERVICE_PRINCIPAL) for group in groups_of(request)]
+    wanted += [(request[member], SCALING_PRINCIPAL) for member in ("ClusterRole",) if member in request]
+    for role_arn, principal in dict.fromkeys(wanted):
+        if not_assumable or not _is_assumable(account, role_arn, principal):
             raise ValidationError(
                 f"Could not assume role {role_arn}. Please ensure that the role exists and allows "
-                f"principal '{SERVICE_PRINCIPAL}' to assume the role."
+                f"principal '{principal}' to assume the role."
             )
 
 
@@ -102,22 +106,22 @@ def _vpc_of_security_group(account: Account, group_id: str) -> str:
     return str(group.vpc_id)
 
 
-def _is_assumable(account: Account, role_arn: str) -> bool:
+def _is_assumable(account: Account, role_arn: str, principal: str) -> bool:
     role = next((role for role in account.iam.roles.values() if role.arn == role_arn), None)
     if role is None:
         return False
     statements = _as_list(json.loads(role.assume_role_policy_document)["Statement"])
-    return any(_allows_sagemaker(statement) for statement in statements)
+    return any(_allows(statement, principal) for statement in statements)
 
 
-def _allows_sagemaker(statement: dict[str, Any]) -> bool:
-    principal = statement.get("Principal", {})
-    services = ["*"] if principal == "*" else _as_list(principal.get("Service", []))
+def _allows(statement: dict[str, Any], principal: str) -> bool:
+    trusted = statement.get("Principal", {})
+    services = ["*"] if trusted == "*" else _as_list(trusted.get("Service", []))
     actions = _as_list(statement.get("Action", []))
     return (
         statement.get("Effect") == "Allow"
         and any(action in ("sts:AssumeRole", "sts:*", "*") for action in actions)
-        and any(service in (SERVICE_PRINCIPAL, "*") for service in services)
+        and any(service in (principal, "*") for service in services)
     )
 
 

@@ -172,6 +172,8 @@ class Cluster:
 
     Args:
         settings: members of the request other than its groups and tags.
+        scaler: status of autoscaling, as DescribeCluster shows it; empty where it is off.
+        scaler_failure: why autoscaling has failed.
         added: answers of BatchAddClusterNodes by ClientToken, with the simulated second of each.
     """
 
@@ -184,6 +186,8 @@ class Cluster:
     tags: list[Spec]
     status: ClusterStatus = ClusterStatus.CREATING
     failure_message: str = ""
+    scaler: str = ""
+    scaler_failure: str = ""
     nodes: list[Node] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     added: dict[str | None, tuple[float, Spec]] = field(default_factory=dict)

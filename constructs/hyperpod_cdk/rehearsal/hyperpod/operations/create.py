@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from hyperpod_cdk.rehearsal.hyperpod import continuous, events, logs, orchestrator
+from hyperpod_cdk.rehearsal.hyperpod import autoscaling, continuous, events, logs, orchestrator
 from hyperpod_cdk.rehearsal.hyperpod.errors import InUseError
 from hyperpod_cdk.rehearsal.hyperpod.operations.admission import admit
 from hyperpod_cdk.rehearsal.hyperpod.references import groups_of
@@ -41,6 +41,7 @@ def create_cluster(sim: Simulation, request: Spec) -> Spec:
     sim.clusters[name] = cluster
     logs.create_group(sim.account, cluster)
     orchestrator.attach(sim, cluster)
+    autoscaling.follow(sim, cluster)
     events.record(sim, cluster, "Cluster creation started.")
     if cluster.is_continuous:
         continuous.create(sim, cluster)

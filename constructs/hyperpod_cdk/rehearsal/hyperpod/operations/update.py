@@ -4,7 +4,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
-from hyperpod_cdk.rehearsal.hyperpod import continuous, events, nodes, orchestrator
+from hyperpod_cdk.rehearsal.hyperpod import autoscaling, continuous, events, nodes, orchestrator
 from hyperpod_cdk.rehearsal.hyperpod.errors import ConflictError, ValidationError
 from hyperpod_cdk.rehearsal.hyperpod.faults import UpdateRollsBack
 from hyperpod_cdk.rehearsal.hyperpod.operations import lookup
@@ -50,6 +50,7 @@ def update_cluster(sim: Simulation, request: Spec) -> Spec:
     deleted = set(request.get("InstanceGroupsToDelete", []))
     _apply(sim, cluster, merged, deleted)
     orchestrator.admit_groups(sim, cluster)
+    autoscaling.follow(sim, cluster)
     fault = sim.faults.strike(UpdateRollsBack)
     apply = _continue if cluster.is_continuous else _roll_out
     apply(sim, cluster, restore, fault.reason if fault else "")

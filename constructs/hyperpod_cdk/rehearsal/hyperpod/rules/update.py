@@ -116,7 +116,8 @@ def _refuse_orchestrator(current: Spec, update: Spec) -> Iterator[str]:
 
 def _refuse_role(current: Spec, update: Spec) -> Iterator[str]:
     """…/dg/sagemaker-hyperpod-eks-autoscaling-cluster.html: not while the role is at work."""
-    scales = {**current, **update}.get("AutoScaling", {}).get("Mode") == "Enable"
+    parts = (current, {**current, **update})
+    scales = all(part.get("AutoScaling", {}).get("Mode") == "Enable" for part in parts)
     before, after = current.get("ClusterRole"), update.get("ClusterRole")
     if scales and before and after and before != after:
         yield "ClusterRole can not be changed while AutoScaling is enabled."
