@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.access.arns import arn
-from hyperpod_cdk.nag import acknowledge_resources
+from hyperpod_cdk.nag import acknowledge, wildcards
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html (2026-10)
 _SERVICE = "hyperpod.sagemaker.amazonaws.com"
@@ -46,7 +46,7 @@ class ClusterRole(Construct):
             statements=statements,
             roles=[self.role],
         )
-        acknowledge_resources(self.policy, [clusters], _ANY_CLUSTER)
+        acknowledge(self.policy, wildcards(self, [clusters], _ANY_CLUSTER))
 
     @property
     def role_arn(self) -> str:

@@ -13,7 +13,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access.arns import arn, bucket_arn
-from hyperpod_cdk.nag import acknowledge, acknowledge_resources
+from hyperpod_cdk.nag import acknowledge, aws_policies, wildcards
 from hyperpod_cdk.service import permissions
 
 WILDCARDS = (
@@ -21,11 +21,9 @@ WILDCARDS = (
     "the objects of one bucket or repositories of one account"
 )
 """Why statements name resources with wildcards."""
-_MANAGED_POLICY_FINDING = {
-    f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{permissions.MANAGED_POLICY}]": (
-        "the policy that the service names for the nodes of a cluster"
-    )
-}
+_BY_THE_SERVICE = aws_policies(
+    [permissions.MANAGED_POLICY], "the policy that the service names for the nodes of a cluster"
+)
 
 
 class IExecutionRole(Protocol):
@@ -79,7 +77,7 @@ class ExecutionRole(Construct):
             managed_policies=[_managed_policy()],
             description="Nodes of a HyperPod instance group",
         )
-        acknowledge(self._role, _MANAGED_POLICY_FINDING)
+        acknowledge(self._role, _BY_THE_SERVICE)
         self._policy: iam.CfnManagedPolicy | None = None
         self._statements: dict[str, dict[str, Any]] = {}
         self._unwritten: set[str] = set()
@@ -282,7 +280,7 @@ class ExecutionRole(Construct):
             )
         else:
             self._policy.policy_document = document
-        acknowledge_resources(self._policy, sorted(self._unwritten), WILDCARDS)
+        acknowledge(self._policy, wildcards(self, sorted(self._unwritten), WILDCARDS))
         self._unwritten.clear()
 
 

@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge, in_packs
 from hyperpod_cdk.service import permissions
 
 
@@ -38,10 +38,12 @@ def encrypted_log_group(
     if encryption_key is not None:
         let_logs_use(encryption_key, scope)
         return group
-    acknowledge_everywhere(
+    acknowledge(
         group,
-        "CloudWatchLogGroupEncrypted",
-        "encrypted by CloudWatch Logs; a customer-managed key is one argument away",
+        in_packs(
+            "CloudWatchLogGroupEncrypted",
+            "encrypted by CloudWatch Logs; a customer-managed key is one argument away",
+        ),
     )
     return group
 

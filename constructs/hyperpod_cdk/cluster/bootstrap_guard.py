@@ -19,7 +19,7 @@ from constructs import Construct
 from hyperpod_cdk.access.keys import encrypted_log_group
 from hyperpod_cdk.cluster.handler_policy import allow, use_images, use_plans
 from hyperpod_cdk.cluster.permissions import CHANGE_NODES
-from hyperpod_cdk.nag import acknowledge, acknowledge_everywhere, acknowledge_resources
+from hyperpod_cdk.nag import FUNCTION_PACKS, acknowledge, in_packs, wildcards
 from hyperpod_cdk.service.botocore_data import write_cluster_model
 from hyperpod_cdk.service.permissions import WRITE_LOG_STREAMS
 from hyperpod_cdk.spec import BootstrapGuard, InstanceGroup
@@ -139,11 +139,12 @@ class BootstrapGuardFunction(Construct):
                 *named,
             ],
         )
-        element = policy.node.default_child
-        assert element is not None
-        acknowledge_resources(element, [clusters, node_logs], _ANY_CLUSTER)
         wide = [resource for statement in named for resource in statement.resources]
-        acknowledge_resources(element, wide, _ANY_CAPACITY)
+        acknowledge(
+            policy,
+            wildcards(self, [clusters, node_logs], _ANY_CLUSTER),
+            wildcards(self, wide, _ANY_CAPACITY),
+        )
 
 
 def _software(groups: Sequence[InstanceGroup]) -> dict[str, list[str]]:
@@ -168,16 +169,12 @@ def _code() -> Iterator[Path]:
 
 
 def _acknowledge(function: lambda_.Function) -> None:
-    element = function.node.default_child
-    assert element is not None
-    acknowledge_everywhere(
-        element,
-        "LambdaInsideVPC",
-        "calls AWS APIs alone; in a VPC it would hold up the deletion of subnets",
+    reserved = "runs when nodes fail alone; a reservation would take from the account's"
+    acknowledge(
+        function,
+        in_packs(
+            "LambdaInsideVPC", "calls AWS APIs alone; in a VPC it would hold up the deletion of subnets"
+        ),
+        in_packs("LambdaDLQ", "the next failure of a node calls it again", FUNCTION_PACKS),
+        in_packs("LambdaConcurrency", reserved, FUNCTION_PACKS),
     )
-    reasons = {
-        "LambdaDLQ": "the next failure of a node calls it again",
-        "LambdaConcurrency": "runs when nodes fail alone; a reservation would take from the account's",
-    }
-    for pack in ("HIPAA.Security", "NIST.800.53.R5"):
-        acknowledge(element, {f"{pack}-{rule}": reason for rule, reason in reasons.items()})

@@ -18,13 +18,13 @@ from hyperpod_cdk.eks.access import grant_access
 from hyperpod_cdk.eks.acknowledged import (
     CONTROL_PLANE_POLICIES,
     acknowledge_kubectl,
-    acknowledge_managed_policies,
 )
 from hyperpod_cdk.eks.add_ons import CERTIFICATES, DNS, KUBE_PROXY, POD_IDENTITY, VPC_CNI, install
 from hyperpod_cdk.eks.identities import OidcProvider
 from hyperpod_cdk.eks.kubectl import keep_logs, kubectl_options
 from hyperpod_cdk.eks.system_nodes import SystemNodes
 from hyperpod_cdk.faults import refuse
+from hyperpod_cdk.nag import acknowledge, aws_policies
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.network.security_group import ALL_TRAFFIC, allow_in
 from hyperpod_cdk.spec.eks import EksOrchestrator
@@ -185,7 +185,7 @@ class EksControlPlane(Construct):
         )
         # or Amazon EKS makes one that keeps everything for ever
         _resource(cluster).node.add_dependency(self.log_group, self._keep_from_log_groups(cluster.role))
-        acknowledge_managed_policies(cluster.role, CONTROL_PLANE_POLICIES)
+        acknowledge(cluster.role, aws_policies(CONTROL_PLANE_POLICIES))
         acknowledge_kubectl(cluster)
         tagged = cdk.Acknowledgment(
             id=_UNTAGGED, reason="HyperPodNetwork tags its subnets, and owners tag theirs"

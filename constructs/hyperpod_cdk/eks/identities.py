@@ -10,8 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access.arns import ACCOUNT_ID, arn
-from hyperpod_cdk.eks.acknowledged import acknowledge_managed_policies
-from hyperpod_cdk.nag import acknowledge_resources
+from hyperpod_cdk.nag import acknowledge, aws_policies, wildcards
 
 _PODS = "pods.eks.amazonaws.com"
 _AUDIENCE = "sts.amazonaws.com"
@@ -171,7 +170,7 @@ def grant(
         policy_document={"Version": _VERSION, "Statement": list(statements)},
     )
     resources = {resource for one in statements for resource in one["Resource"]}
-    acknowledge_resources(policy, sorted(resources), WILDCARDS)
+    acknowledge(policy, wildcards(policy, sorted(resources), WILDCARDS))
     return policy
 
 
@@ -188,5 +187,5 @@ def _role(
         ]
         or None,
     )
-    acknowledge_managed_policies(role, managed_policies)
+    acknowledge(role, aws_policies(managed_policies))
     return role

@@ -12,7 +12,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.faults import refuse
-from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge, in_packs
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.retention import days
 
@@ -65,10 +65,12 @@ def keep_logs(cluster: Construct, key: kms.IKey | None, retention: logs.Retentio
         if key is not None:
             resource.kms_key_id = key.key_arn
         else:
-            acknowledge_everywhere(
+            acknowledge(
                 resource,
-                "CloudWatchLogGroupEncrypted",
-                "encrypted by CloudWatch Logs; a customer-managed key is one argument away",
+                in_packs(
+                    "CloudWatchLogGroupEncrypted",
+                    "encrypted by CloudWatch Logs; a customer-managed key is one argument away",
+                ),
             )
 
 

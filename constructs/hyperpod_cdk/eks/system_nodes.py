@@ -7,7 +7,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.acknowledged import NODE_POLICIES, acknowledge_managed_policies
+from hyperpod_cdk.eks.acknowledged import NODE_POLICIES
+from hyperpod_cdk.nag import acknowledge, aws_policies
 from hyperpod_cdk.spec import eks as spec
 
 _DISK = Size.gibibytes(50)
@@ -64,4 +65,4 @@ class SystemNodes(Construct):
             ),
         )
         self.node_group.node.add_dependency(*depends_on)
-        acknowledge_managed_policies(self.node_group.role, NODE_POLICIES)
+        acknowledge(self.node_group.role, aws_policies(NODE_POLICIES))

@@ -4,7 +4,7 @@ from aws_cdk import Aws, Duration, Fn
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_cdk.nag import acknowledge, acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge, in_packs
 from hyperpod_cdk.removal import removal
 from hyperpod_cdk.service.eks_add_ons import TLS_BUCKET_PREFIX
 from hyperpod_cdk.spec import RemovalPolicy
@@ -38,7 +38,10 @@ class TlsBucket(Construct):
             lifecycle_rules=[s3.LifecycleRule(noncurrent_version_expiration=Duration.days(90))],
             removal_policy=removal(removal_policy),
         )
-        acknowledge(self.bucket, {"AwsSolutions-S1": _PUBLIC})
-        for rule in ("S3BucketLoggingEnabled", "S3BucketReplicationEnabled"):
-            acknowledge_everywhere(self.bucket, rule, _PUBLIC)
-        acknowledge_everywhere(self.bucket, "S3DefaultEncryptionKMS", _KEYS)
+        acknowledge(
+            self.bucket,
+            {"AwsSolutions-S1": _PUBLIC},
+            in_packs("S3BucketLoggingEnabled", _PUBLIC),
+            in_packs("S3BucketReplicationEnabled", _PUBLIC),
+            in_packs("S3DefaultEncryptionKMS", _KEYS),
+        )

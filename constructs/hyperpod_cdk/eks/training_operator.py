@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.eks.add_ons import add_on
-from hyperpod_cdk.nag import acknowledge
+from hyperpod_cdk.nag import acknowledge, aws_policies
 from hyperpod_cdk.network import IHyperPodNetwork
 from hyperpod_cdk.spec.add_on import AddOn
 
@@ -58,10 +58,8 @@ class TrainingOperator(Construct):
         trust = self.role.assume_role_policy
         assert trust is not None
         trust.add_statements(iam.PolicyStatement(actions=["sts:TagSession"], principals=[pods]))
-        finding = f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{MANAGED_POLICY}]"
-        acknowledge(
-            self.role, {finding: "the policy that the service names: it reads nodes of clusters with one tag"}
-        )
+        why = "the policy that the service names: it reads nodes of clusters with one tag"
+        acknowledge(self.role, aws_policies([MANAGED_POLICY], why))
         self.association = eks.CfnPodIdentityAssociation(
             self,
             "Identity",

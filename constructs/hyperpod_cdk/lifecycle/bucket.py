@@ -9,8 +9,13 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk import spec
-from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge, in_packs
 
+_MANAGED_KEYS = in_packs(
+    "S3DefaultEncryptionKMS",
+    "encrypted by S3; access logs can not be delivered to a bucket under a customer-managed key, and for "
+    "scripts such a key is one argument away",
+)
 OLD_VERSIONS = Duration.days(90)
 """How long overwritten objects are kept."""
 
@@ -91,13 +96,10 @@ class LifecycleBucket(Construct):
             removal_policy=policy,
             auto_delete_objects=policy is RemovalPolicy.DESTROY or None,
         )
-        acknowledge_everywhere(
-            bucket,
-            "S3BucketReplicationEnabled",
-            "its content is made from the sources of the stack, which deploys it anew anywhere",
+        anew = "its content is made from the sources of the stack, which deploys it anew anywhere"
+        acknowledge(
+            bucket, in_packs("S3BucketReplicationEnabled", anew), _MANAGED_KEYS if key is None else {}
         )
-        if key is None:
-            _acknowledge_managed_keys(bucket)
         return bucket
 
     def _access_log_bucket(self, retention: Duration, policy: RemovalPolicy) -> s3.Bucket:
@@ -117,9 +119,13 @@ class LifecycleBucket(Construct):
             removal_policy=policy,
             auto_delete_objects=policy is RemovalPolicy.DESTROY or None,
         )
-        for rule in ("S3BucketReplicationEnabled", "S3BucketVersioningEnabled"):
-            acknowledge_everywhere(bucket, rule, "access logs are written once and expire")
-        _acknowledge_managed_keys(bucket)
+        once = "access logs are written once and expire"
+        acknowledge(
+            bucket,
+            in_packs("S3BucketReplicationEnabled", once),
+            in_packs("S3BucketVersioningEnabled", once),
+            _MANAGED_KEYS,
+        )
         return bucket
 
     def _log_access(self, bucket: s3.Bucket) -> None:
@@ -156,12 +162,3 @@ class ExistingLifecycleBucket(Construct):
 def _stack_uuid() -> str:
     """Last part of the stack's id, ``arn:…:stack/<name>/<uuid>``; 36 characters, new with every stack."""
     return Fn.select(2, Fn.split("/", Aws.STACK_ID))
-
-
-def _acknowledge_managed_keys(bucket: s3.Bucket) -> None:
-    acknowledge_everywhere(
-        bucket,
-        "S3DefaultEncryptionKMS",
-        "encrypted by S3; access logs can not be delivered to a bucket under a customer-managed key, and for "
-        "scripts such a key is one argument away",
-    )

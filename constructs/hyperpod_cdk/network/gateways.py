@@ -7,7 +7,7 @@ from aws_cdk import CfnTag
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge, in_packs
 
 EVERYWHERE = "0.0.0.0/0"
 
@@ -85,10 +85,12 @@ class InternetAccess(Construct):
             gateway_id=self.internet_gateway.ref,
         )
         route.node.add_dependency(self.attachment)
-        acknowledge_everywhere(
+        acknowledge(
             route,
-            "VPCNoUnrestrictedRouteToIGW",
-            "only NAT gateways lie in this subnet; nodes have no public address",
+            in_packs(
+                "VPCNoUnrestrictedRouteToIGW",
+                "only NAT gateways lie in this subnet; nodes have no public address",
+            ),
         )
         address = ec2.CfnEIP(public.subnet, "Address", domain="vpc", tags=[self._name(public)])
         gateway = ec2.CfnNatGateway(

@@ -9,7 +9,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.faults import refuse
-from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge, in_packs
 from hyperpod_cdk.network.demand import addresses_by_zone, zone_faults
 from hyperpod_cdk.network.endpoints import ServiceEndpoints
 from hyperpod_cdk.network.existing import ExistingHyperPodNetwork
@@ -200,11 +200,13 @@ class HyperPodNetwork(Construct):
             enable_dns_hostnames=True,
             tags=[CfnTag(key="Name", value=self.node.path)],
         )
-        acknowledge_everywhere(
+        acknowledge(
             vpc,
-            "VPCDefaultSecurityGroupClosed",
-            "nothing here uses the default group; emptying it takes a custom resource whose log group stays "
-            "behind",
+            in_packs(
+                "VPCDefaultSecurityGroupClosed",
+                "nothing here uses the default group; emptying it takes a custom resource whose log group "
+                "stays behind",
+            ),
         )
         return vpc
 

@@ -11,7 +11,7 @@ from aws_cdk import CfnResource
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from hyperpod_cdk.nag import acknowledge_everywhere
+from hyperpod_cdk.nag import acknowledge, in_packs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,10 +62,11 @@ def allow_in(
             description=why,
         )
         if range_ == ALL_TRAFFIC:
-            acknowledge_everywhere(
+            acknowledge(
                 rule,
-                "EC2RestrictedCommonPorts",
-                "EFA needs all traffic, and only members of one group send it",
+                in_packs(
+                    "EC2RestrictedCommonPorts", "EFA needs all traffic, and only members of one group send it"
+                ),
             )
         rules.append(rule)
     return rules

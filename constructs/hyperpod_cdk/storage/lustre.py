@@ -54,7 +54,7 @@ class LustreStorage(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.warnings = checked_file_system(file_system, self)
-        """What is doubtful about the settings; shown at synth too. Nothing in a HyperPodStack, which shows it."""
+        """What is doubtful about the settings; shown at synth too. Empty in a HyperPodStack."""
         annotate(self, self.warnings)
         self.settings = with_defaults(file_system)
         """The settings with every choice made."""

@@ -55,7 +55,7 @@ class OpenZfsStorage(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.warnings = checked_file_system(file_system, self)
-        """What is doubtful about the settings; shown at synth too. Nothing in a HyperPodStack, which shows it."""
+        """What is doubtful about the settings; shown at synth too. Empty in a HyperPodStack."""
         annotate(self, self.warnings)
         self.settings = file_system
         multi_az = file_system.deployment_type is OpenZfsDeploymentType.MULTI_AZ_1

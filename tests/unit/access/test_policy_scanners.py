@@ -94,9 +94,12 @@ EXPECTED = {
         )
         for group in ("cpu", "pretraining", "finetuning")
     },
-    ("ClusterProviderTrainingPlans", "RESOURCE_MISMATCH"): (
-        "the cluster, which the actions need beside the plan, is in statements with conditions of their own"
-    ),
+    **{
+        (policy, "RESOURCE_MISMATCH"): (
+            "the cluster, which the actions need beside the plan, is in statements with conditions of their own"
+        )
+        for policy in ("ClusterProviderTrainingPlans", "ClusterBootstrapGuardPolicy")
+    },
 }
 """Findings and why they stand, by policy and finding."""
 
