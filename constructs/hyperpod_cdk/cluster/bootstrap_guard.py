@@ -66,7 +66,8 @@ class BootstrapGuardFunction(Construct):
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description="Stops HyperPod instance groups whose nodes keep failing",
         )
-        self._allow(role, cluster_name, groups, role_arns)
+        self._allow(role, cluster_name, role_arns)
+        self._allow_named(role, groups)
         with _code() as path:
             self.function = lambda_.Function(
                 self,
@@ -106,9 +107,7 @@ class BootstrapGuardFunction(Construct):
         )
         _acknowledge(self.function)
 
-    def _allow(
-        self, role: iam.Role, cluster_name: str, groups: Sequence[InstanceGroup], role_arns: Sequence[str]
-    ) -> None:
+    def _allow(self, role: iam.Role, cluster_name: str, role_arns: Sequence[str]) -> None:
         stack = cdk.Stack.of(self)
         clusters = stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")
         node_logs = stack.format_arn(
@@ -119,11 +118,6 @@ class BootstrapGuardFunction(Construct):
         )
         bus = stack.format_arn(service="events", resource="event-bus", resource_name="default")
         looks = [f"sagemaker:{name}" for name in ("DescribeCluster", "ListClusterEvents", "ListClusterNodes")]
-        plans = list(dict.fromkeys(group.training_plan_arn for group in groups if group.training_plan_arn))
-        named = [
-            *(use_plans(stack, plans) if plans else ()),
-            *(use_images(stack) if any(group.image_id for group in groups) else ()),
-        ]
         passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
         policy = iam.ManagedPolicy(
             self,
@@ -136,15 +130,28 @@ class BootstrapGuardFunction(Construct):
                 allow("ReadNodeLogs", ["logs:GetLogEvents"], [node_logs]),
                 allow("Tell", ["events:PutEvents"], [bus]),
                 allow("WriteOwnLogs", WRITE_LOG_STREAMS, [self.log_group.log_group_arn]),
-                *named,
             ],
         )
-        wide = [resource for statement in named for resource in statement.resources]
-        acknowledge(
-            policy,
-            wildcards(self, [clusters, node_logs], _ANY_CLUSTER),
-            wildcards(self, wide, _ANY_CAPACITY),
+        acknowledge(policy, wildcards(self, [clusters, node_logs], _ANY_CLUSTER))
+
+    def _allow_named(self, role: iam.Role, groups: Sequence[InstanceGroup]) -> None:
+        stack = cdk.Stack.of(self)
+        plans = list(dict.fromkeys(group.training_plan_arn for group in groups if group.training_plan_arn))
+        statements = [
+            *(use_plans(stack, plans) if plans else ()),
+            *(use_images(stack) if any(group.image_id for group in groups) else ()),
+        ]
+        if not statements:
+            return
+        policy = iam.ManagedPolicy(
+            self,
+            "NamedByGroups",
+            roles=[role],
+            description="Plans and images of the groups that a bootstrap guard updates",
+            statements=statements,
         )
+        resources = [resource for statement in statements for resource in statement.resources]
+        acknowledge(policy, wildcards(self, resources, _ANY_CAPACITY))
 
 
 def _software(groups: Sequence[InstanceGroup]) -> dict[str, list[str]]:

@@ -96,9 +96,9 @@ EXPECTED = {
     },
     **{
         (policy, "RESOURCE_MISMATCH"): (
-            "the cluster, which the actions need beside the plan, is in statements with conditions of their own"
+            "the cluster, which the actions need beside the plan, is in statements of their own"
         )
-        for policy in ("ClusterProviderTrainingPlans", "ClusterBootstrapGuardPolicy")
+        for policy in ("ClusterProviderTrainingPlans", "ClusterBootstrapGuardNamedByGroups")
     },
 }
 """Findings and why they stand, by policy and finding."""
