@@ -10,7 +10,10 @@ from tests.handler.conftest import Calls
 from tests.handler.samples import OTHER_ROLE, ROLE, Request, group
 
 EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/k"}}
-SCALING = {"AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"}, "ClusterRole": ROLE}
+SCALING: dict[str, Any] = {
+    "AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"},
+    "ClusterRole": ROLE,
+}
 FAILS = AutoscalingFails(reason="Karpenter could not be installed.")
 
 

@@ -12,6 +12,17 @@ from moto import mock_aws
 from hyperpod_cdk.rehearsal import hyperpod
 from tests.rehearsal.hyperpod.samples import REGION, Account, client, error_of
 
+SCALES = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Action": ["sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes"],
+            "Resource": "arn:aws:sagemaker:us-west-2:123456789012:cluster/*",
+        }
+    ],
+}
+
 
 @pytest.fixture(autouse=True)
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -46,6 +57,8 @@ def account(aws: None) -> Account:
     location = {"LocationConstraint": REGION}
     s3.create_bucket(Bucket="sagemaker-scripts", CreateBucketConfiguration=location)
     s3.put_object(Bucket="sagemaker-scripts", Key="scripts/on_create.sh", Body=b"#!/bin/bash\n")
+    _role(iam, "scaler", "hyperpod.sagemaker.amazonaws.com")
+    iam.put_role_policy(RoleName="scaler", PolicyName="scale", PolicyDocument=json.dumps(SCALES))
     return Account(
         role_arn=_role(iam, "node", "sagemaker.amazonaws.com"),
         subnet_id=subnets[0],

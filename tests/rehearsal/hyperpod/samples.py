@@ -32,6 +32,7 @@ class Account:
     small_subnet_id: str
     security_group_id: str
     bucket: str
+    scaling_role_arn: str = "arn:aws:iam::123456789012:role/scaler"
 
     @property
     def vpc_config(self) -> Request:

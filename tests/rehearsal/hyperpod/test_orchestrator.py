@@ -11,6 +11,7 @@ from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.eks import Cluster as ControlPlane
 from hyperpod_cdk.rehearsal.eks.provided import provide
 from hyperpod_cdk.rehearsal.hyperpod import orchestrator
+from hyperpod_cdk.rehearsal.hyperpod.references import SCALING_PRINCIPAL
 from tests.rehearsal.hyperpod.samples import REGION, Account, client
 
 ARN = "arn:aws:eks:us-west-2:123456789012:cluster/k8s"
@@ -189,13 +190,39 @@ def test_governance_waits_for_its_add_on(
 def test_the_role_that_scales_stays_while_it_does(
     account: Account, plane: ControlPlane, in_service: Create, sagemaker: Any, refused: Refused
 ) -> None:
-    scaling = {"AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"}}
-    first, other = (f"arn:aws:iam::123456789012:role/{name}" for name in ("scaler", "other"))
-    described = in_service(
-        **{**request(account), "NodeProvisioningMode": "Continuous", **scaling, "ClusterRole": first}
-    )
+    trust = {"Effect": "Allow", "Principal": {"Service": SCALING_PRINCIPAL}, "Action": "sts:AssumeRole"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    other = client("iam").create_role(RoleName="other", AssumeRolePolicyDocument=document)["Role"]["Arn"]
+    described = in_service(**scaled(account, account.scaling_role_arn))
     assert described["AutoScaling"]["Status"] == "InService"
     told = refused(sagemaker.update_cluster, ClusterName="ml", ClusterRole=other)[1]
     assert told == "ClusterRole can not be changed while AutoScaling is enabled."
     off = {"AutoScaling": {"Mode": "Disable"}}
     assert sagemaker.update_cluster(ClusterName="ml", ClusterRole=other, **off)["ClusterArn"]
+
+
+def scaled(account: Account, role_arn: str) -> dict[str, Any]:
+    """A request for a cluster that scales itself in a role."""
+    scaling = {"AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"}, "ClusterRole": role_arn}
+    return {**request(account), "NodeProvisioningMode": "Continuous", **scaling}
+
+
+@pytest.mark.parametrize("role", ["node", "unheard-of"])
+def test_a_role_that_the_service_may_not_take_scales_nothing(
+    account: Account, plane: ControlPlane, sagemaker: Any, refused: Refused, role: str
+) -> None:
+    told = refused(sagemaker.create_cluster, **scaled(account, f"arn:aws:iam::123456789012:role/{role}"))[1]
+    assert f"Could not assume role arn:aws:iam::123456789012:role/{role}." in told
+    assert f"principal '{SCALING_PRINCIPAL}'" in told
+
+
+def test_a_role_without_rights_scales_nothing_either(
+    account: Account, plane: ControlPlane, in_service: Create
+) -> None:
+    client("iam").delete_role_policy(RoleName="scaler", PolicyName="scale")
+    scaling = in_service(**scaled(account, account.scaling_role_arn))["AutoScaling"]
+    assert scaling["Status"] == "Failed"
+    assert (
+        "not authorized to perform: sagemaker:BatchAddClusterNodes, sagemaker:Batch"
+        in scaling["FailureMessage"]
+    )

@@ -61,6 +61,7 @@ def slurm_request(account: Account) -> Request:
     compute = account.group(
         "compute",
         count=2,
+        InstanceType="ml.c5n.18xlarge",
         ThreadsPerCore=1,
         InstanceStorageConfigs=storage,
         OnStartDeepHealthChecks=["InstanceStress"],
@@ -114,7 +115,7 @@ def eks_request(account: Account) -> Request:
         NodeProvisioningMode="Continuous",
         Orchestrator={"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/k8s"}},
         AutoScaling={"Mode": "Enable", "AutoScalerType": "Karpenter"},
-        ClusterRole=account.role_arn,
+        ClusterRole=account.scaling_role_arn,
         TieredStorageConfig={"Mode": "Enable", "InstanceMemoryAllocationPercentage": 30},
     )
 
