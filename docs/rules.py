@@ -11,7 +11,7 @@ What is checked before anything is deployed: by `hyperpod-cdk validate`, at `cdk
 `hyperpod-cdk explain HP301` prints one of them. Errors stop the synthesis. Warnings can be acknowledged by
 their code: in the file (`acknowledge: [HP223]`), on the command line (`--acknowledge HP223`), and in a stack
 of your own (`Validations.of(construct).acknowledge(Acknowledgment(id="hyperpod-cdk:HP223", reason="…"))`).
-HP170 to HP175, HP370 to HP372 and HP590 to HP597 are told by `hyperpod-cdk validate --before DEPLOYED.yaml
+HP170 to HP176, HP370 to HP372 and HP590 to HP597 are told by `hyperpod-cdk validate --before DEPLOYED.yaml
 NEW.yaml`. Written from the code by `make docs`.
 
 | code | what | why | what to do | source |

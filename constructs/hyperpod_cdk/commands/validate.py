@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -17,6 +17,7 @@ from hyperpod_cdk.commands.reports.report import FileReport
 
 if TYPE_CHECKING:
     from hyperpod_cdk.rules import Finding
+    from hyperpod_cdk.spec import HyperPodSpec
 
 STANDARD_INPUT = "-"
 """Instead of a file's name."""
@@ -53,25 +54,32 @@ def command(
 
     Errors come before warnings, each with its line, what is allowed and what to do. Warnings can be
     acknowledged here, or in the file under `acknowledge`. With --before also what of the change is refused,
-    and which file systems it would make anew, and empty.
+    and which file systems it would make anew, and empty. Several files are looked at beside each other, too.
     """
     if before is not None and len(files) != 1:
         raise CommandError("--before goes with one FILE: the configuration that follows it")
     codes = codes_of(acknowledge or ())
     reports, code = [], OK
-    for file in files:
-        report, readable = _validated(file, codes, before)
+    looked_at: dict[str, HyperPodSpec] = {}
+    for file in dict.fromkeys(files):
+        report, spec = _validated(file, codes, before, looked_at)
         reports.append(report)
-        code = max(code, _code(report, strict=strict) if readable else WRONG_INPUT)
+        if spec is not None:
+            looked_at[report.file] = spec
+        code = max(code, WRONG_INPUT if spec is None else _code(report, strict=strict))
     _write(reports, Format.JSON if as_json else format)
     return code
 
 
-def _validated(file: str, codes: frozenset[str], before: str | None) -> tuple[FileReport, bool]:
-    """What was found in a file, and whether it could be read."""
+def _validated(
+    file: str, codes: frozenset[str], before: str | None, others: "Mapping[str, HyperPodSpec]"
+) -> "tuple[FileReport, HyperPodSpec | None]":
+    """What was found in a file, beside others too, and what it asks for; None: it could not be read."""
     from hyperpod_cdk.config import ConfigError, read, read_text
     from hyperpod_cdk.rules import check
     from hyperpod_cdk.rules.changes import check_change
+    from hyperpod_cdk.rules.finding import ordered
+    from hyperpod_cdk.rules.together import check_together
 
     is_input = file == STANDARD_INPUT
     file = "<stdin>" if is_input else file
@@ -79,8 +87,11 @@ def _validated(file: str, codes: frozenset[str], before: str | None) -> tuple[Fi
         config = read_text(sys.stdin.read(), file=file) if is_input else read(file)
         deployed = read(before).spec if before is not None else None
     except ConfigError as error:
-        return FileReport(file=file, findings=error.findings), False
-    told = check(config.spec, acknowledged=codes)
+        return FileReport(file=file, findings=error.findings), None
+    told = [
+        *check(config.spec, acknowledged=codes),
+        *check_together(config.spec, others, acknowledged=codes),
+    ]
     if deployed is not None:
         told = [*told, *check_change(deployed, config.spec, acknowledged=codes)]
     silent: list[Finding] = []
@@ -88,7 +99,8 @@ def _validated(file: str, codes: frozenset[str], before: str | None) -> tuple[Fi
         acknowledged = {*codes, *config.spec.acknowledge}
         every = check(replace(config.spec, acknowledge=()))
         silent = [one for one in every if one.code in acknowledged and one not in told]
-    return FileReport(file=file, findings=config.placed(told), acknowledged=config.placed(silent)), True
+    findings = ordered(config.placed(told))
+    return FileReport(file=file, findings=findings, acknowledged=config.placed(silent)), config.spec
 
 
 def _code(report: FileReport, *, strict: bool) -> int:

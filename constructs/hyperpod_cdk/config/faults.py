@@ -13,7 +13,7 @@ from hyperpod_cdk.config.fields import Location, hints, type_at, without_tags
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.form import MISSING_KEY, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
 from hyperpod_cdk.rules.paths import join
-from hyperpod_cdk.service.api_names import ELSEWHERE, in_spec_style
+from hyperpod_cdk.service.api_names import ELSEWHERE, OTHER_WORDS, in_spec_style
 
 _WANTED = {
     "int_type": "a whole number, without quotes",
@@ -93,7 +93,12 @@ def _outside(path: str, given: Any, allowed: list[str]) -> Finding:
     if not isinstance(given, str):
         return WRONG_TYPE.finding(path, "is of the wrong type", given=given, allowed=_listed(allowed))
     folded = {value.casefold(): value for value in allowed}
-    nearest = [folded[match] for match in get_close_matches(given.casefold(), folded, n=2, cutoff=0.5)]
+    meant = OTHER_WORDS.get(given.casefold())
+    nearest = (
+        [meant]
+        if meant in allowed
+        else [folded[match] for match in get_close_matches(given.casefold(), folded, n=2, cutoff=0.5)]
+    )
     return UNKNOWN_VALUE.finding(
         path, "is not a value of this field", given=given, allowed=_listed(allowed), nearest=nearest
     )

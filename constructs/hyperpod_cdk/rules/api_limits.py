@@ -88,6 +88,11 @@ _IN_WORDS = {
     "^[1-7]:([01]\\d|2[0-3]):?([0-5]\\d)$": "d:HH:MM in UTC, Monday is 1",
 }
 
+_FIXES: Mapping[str, str] = {
+    "partition_names": "keep one name: every node is in dev too, and groups may share a partition",
+}
+"""What to do where a list is too long, better than in general."""
+
 
 @checks(
     Rule(
@@ -107,7 +112,7 @@ def api_limits(spec: s.HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         for where, what in _outside(value, limits, path):
             # in legacy mode the names go to slurm.conf and not to the API
             if not (legacy and name == "partition_names" and where != path):
-                yield rule.finding(where, **what)
+                yield rule.finding(where, **what, fix=_FIXES.get(name) if where == path else None)
 
 
 def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:

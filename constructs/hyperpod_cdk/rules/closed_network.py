@@ -1,12 +1,15 @@
 """HP21x: what nodes reach from their network, and through which security groups."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import groups, groups_of
+from hyperpod_cdk.rules.look import groups, groups_of, instance_types, is_eks
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import subnets
+from hyperpod_cdk.service.hyperpod_chart import SUB_CHARTS, NodesOf
+from hyperpod_cdk.service.instance_types import find
 from hyperpod_cdk.service.sources import GUIDE
 from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NatGateways, NodeType
 
@@ -98,6 +101,89 @@ def docker_bridge(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     network = None if cidr is None or unresolved(cidr) else subnets.as_network(cidr)
     if network is not None and network.overlaps(subnets.DOCKER_BRIDGE):
         yield rule.finding(path, "overlaps 172.17.0.0/16", given=cidr)
+
+
+@checks(
+    Rule(
+        code="HP214",
+        title="a database or a directory that a new network has no way to",
+        why="a private address of it lies in another VPC, and nothing joins the two before the cluster is "
+        "made: the controller waits for its database in vain, and nobody of the directory can log in",
+        fix="name subnets of its VPC, or of one that is joined with it, in network.existing; or acknowledge "
+        "this where its address is public",
+        source="https://docs.aws.amazon.com/vpc/latest/peering/what-is-vpc-peering.html, "
+        f"{GUIDE}sagemaker-hyperpod-external-accounting-db-slurm.html",
+        severity=Severity.WARNING,
+    )
+)
+def hosts_of_another_vpc(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    if spec.network.existing is None and not is_eks(spec):
+        for path, host in _private_hosts(spec):
+            if not unresolved(host):
+                yield rule.finding(path, "is not in the VPC that is made", given=host)
+
+
+@checks(
+    Rule(
+        code="HP565",
+        title="images that nodes without internet do not reach",
+        why="parts of HyperPod's chart come from registries on the internet: their pods never start, and "
+        "without device plugins no pod gets a GPU",
+        fix="copy the images to Amazon ECR of the cluster's Region and name them in helm_chart.values, or in "
+        "the chart itself, and acknowledge this; leave parts off with helm_chart.sub_charts; or use "
+        "nat_gateways: one",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html, "
+        "aws/sagemaker-hyperpod-cli, helm_chart/HyperPodHelmChart",
+        severity=Severity.WARNING,
+    )
+)
+def images_without_internet(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    eks = spec.cluster.orchestrator.eks
+    chart = eks.helm_chart if eks is not None and eks.cluster_arn is None else None
+    if chart is None or not _is_closed(spec):
+        return
+    kinds = set(_kinds_of_nodes(spec))
+    lacking = [
+        f"{name} ({part.registry})"
+        for name, part in SUB_CHARTS.items()
+        if part.registry and part.registry != spec.region and part.nodes in kinds
+        if chart.sub_charts.get(name, part.enabled) and not _names_an_image(chart.values.get(name))
+    ]
+    if lacking:
+        yield rule.finding("cluster.orchestrator.eks.helm_chart", f"installs {', '.join(lacking)}")
+
+
+def _kinds_of_nodes(spec: HyperPodSpec) -> Iterator[NodesOf | None]:
+    """The nodes that parts of the chart may be for; every kind, where a type is not known."""
+    yield None
+    for path, group in groups(spec):
+        for _, name in instance_types(path, group):
+            known = find(name)
+            if known is None:
+                yield from NodesOf
+                continue
+            if known.efa_interfaces != 0:
+                yield NodesOf.EFA
+            if known.accelerator is not None:
+                yield NodesOf.NEURON if known.accelerator.startswith("AWS ") else NodesOf.NVIDIA
+
+
+def _names_an_image(values: Any) -> bool:
+    """Whether values of a part say anywhere which image it runs."""
+    if not isinstance(values, Mapping):
+        return False
+    return any("image" in str(key).lower() or _names_an_image(value) for key, value in values.items())
+
+
+def _private_hosts(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
+    slurm, directory = spec.cluster.orchestrator.slurm, spec.lifecycle.directory
+    if slurm.accounting_database is not None:
+        yield "cluster.orchestrator.slurm.accounting_database.endpoint", slurm.accounting_database.endpoint
+    if slurm.multi_head is not None:
+        where = "cluster.orchestrator.slurm.multi_head.slurm_database_endpoint"
+        yield where, slurm.multi_head.slurm_database_endpoint
+    for index, uri in enumerate(directory.uris if directory is not None else ()):
+        yield f"lifecycle.directory.uris[{index}]", uri
 
 
 def _is_closed(spec: HyperPodSpec) -> bool:

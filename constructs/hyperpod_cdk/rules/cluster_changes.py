@@ -134,6 +134,37 @@ def moved_subnets(change: SpecChange, rule: Rule) -> Iterator[Finding]:
             yield rule.finding("network", f"has {was} in {zone}, which would become {now}")
 
 
+@checks(
+    Rule(
+        code="HP176",
+        title="nodes that go",
+        why="the service ends nodes of its own choice, with what runs on them and what lies on their disks",
+        fix="drain nodes and delete exactly those with `aws sagemaker batch-delete-cluster-nodes`, then "
+        "deploy the lower count; copy what lies on their disks to S3 or a file system first",
+        source=f"{GUIDE}smcluster-scale-down.html",
+        severity=Severity.WARNING,
+    )
+)
+def nodes_that_go(change: SpecChange, rule: Rule) -> Iterator[Finding]:
+    staying = list(_staying(change))
+    for path, before, group in staying:
+        was, now = before.instance_count, group.instance_count
+        if not unresolved(was, now) and now < was:
+            yield rule.finding(f"{path}.instance_count", f"was {was}: {was - now} of its nodes go", given=now)
+    names = [group.instance_group_name for _, group in groups(change.after)]
+    kept = {before.instance_group_name for _, before, _ in staying}
+    if not kept or unresolved(names):
+        return
+    for _, group in groups(change.before):
+        name, nodes = group.instance_group_name, group.instance_count
+        if name not in names and nodes != 0 and not _is_controller(group):
+            yield rule.finding("cluster.instance_groups", f"lack {name}, whose {nodes} nodes go")
+
+
+def _is_controller(group: InstanceGroup) -> bool:
+    return group.slurm_config is not None and group.slurm_config.node_type == NodeType.CONTROLLER
+
+
 def _subnets(spec: HyperPodSpec) -> Mapping[str, str]:
     """Ranges of the nodes' subnets by their zones; none where they are not made here, or not known."""
     network = spec.network

@@ -12,7 +12,8 @@ from hyperpod_cdk.service.instance_types import catalogue, find
 from hyperpod_cdk.service.sources import API, GUIDE
 from hyperpod_cdk.spec import HyperPodSpec, NodeType
 
-_TYPE = re.compile(r"ml\.[a-z0-9-]+\.[a-z0-9-]+")
+_TYPE = re.compile(r"ml\.[a-z0-9-]+\.(nano|micro|small|medium|large|\d*xlarge|metal(-\d+xl)?)")
+"""Sizes as EC2 names them (https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html)."""
 _MANY_GROUPS = 20
 
 
@@ -82,7 +83,7 @@ def form_of_instance_type(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             path,
             "is no instance type's name",
             given=name,
-            allowed="ml.<family>.<size>",
+            allowed="ml.<family>.<size>, of which the size is such as large, xlarge or 48xlarge",
             nearest=nearest,
         )
 

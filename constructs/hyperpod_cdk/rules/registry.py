@@ -52,6 +52,7 @@ from hyperpod_cdk.rules.form import FORM
 from hyperpod_cdk.rules.look import orchestration
 from hyperpod_cdk.rules.named import with_group
 from hyperpod_cdk.rules.rule import Check, Rule
+from hyperpod_cdk.rules.together import TOGETHER_CHECKS
 from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
 from hyperpod_cdk.rules.typed import mistyped
 from hyperpod_cdk.service.instance_types import Orchestration
@@ -90,8 +91,9 @@ APART: tuple[Rule, ...] = (
     *FORM,
     *(one.rule for one in JOB_CHECKS),
     *(one.rule for one in CHANGE_CHECKS),
+    *(one.rule for one in TOGETHER_CHECKS),
 )
-"""Rules of what is looked at by itself: a file's form, a training job, a change."""
+"""Rules of what is looked at by itself: a file's form, a training job, a change, several files."""
 
 RULES: Mapping[str, Rule] = {
     rule.code: rule for rule in sorted((*APART, *(one.rule for one in CHECKS)), key=lambda rule: rule.code)

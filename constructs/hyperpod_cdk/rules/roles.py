@@ -1,11 +1,11 @@
 """HP60x: roles of the nodes, as far as their ARNs tell."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import groups, node_type
+from hyperpod_cdk.rules.look import groups, node_type, runs_our_scripts
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.sources import GUIDE
@@ -89,7 +89,28 @@ def _needs(spec: HyperPodSpec, group: InstanceGroup) -> list[str]:
             needs.append(f"s3:ListBucket and s3:GetObject on {bucket}")
     if any(volume and volume.volume_kms_key_id for volume in (group.root_volume, group.secondary_volume)):
         needs.append("kms:CreateGrant and kms:DescribeKey on the volumes' key")
+    if config is None and spec.kms_key_arn is not None and runs_our_scripts(spec, group):
+        needs.append("kms:Decrypt on kms_key_arn, under which the scripts lie")
     slurm = spec.cluster.orchestrator.slurm
     if node_type(group) == NodeType.CONTROLLER and (slurm.accounting_database or slurm.multi_head):
         needs.append("secretsmanager:GetSecretValue on the database's secret")
-    return needs
+    return [*needs, *_needs_of_software(spec, group)] if runs_our_scripts(spec, group) else needs
+
+
+def _needs_of_software(spec: HyperPodSpec, group: InstanceGroup) -> Iterator[str]:
+    """What the scripts set up on a group's nodes; roles that are made here are granted the same."""
+    lifecycle = spec.lifecycle
+    if lifecycle.monitoring is not None:
+        yield "aps:RemoteWrite on the workspace"
+    directory = lifecycle.directory
+    if directory and directory.bind_password_secret_arn and _on(group, directory.node_types):
+        yield "secretsmanager:GetSecretValue on the directory's secret"
+    for mount in lifecycle.bucket_mounts:
+        if _on(group, mount.node_types):
+            yield f"s3:ListBucket and s3:GetObject on {mount.bucket}"
+    if lifecycle.downloads.source and not unresolved(lifecycle.downloads.source):
+        yield f"s3:GetObject on {lifecycle.downloads.source}"
+
+
+def _on(group: InstanceGroup, node_types: Sequence[NodeType]) -> bool:
+    return not node_types or node_type(group) in (None, *node_types)

@@ -44,7 +44,8 @@ def _hints(cls: type) -> Mapping[str, Any]:
 
 
 def _wrong(value: Any, kind: Any, path: str) -> Iterator[Finding]:
-    if isinstance(value, str | float) and unresolved(value):
+    # values of a chart and settings of an add-on are whatever these take
+    if kind is Any or (isinstance(value, str | float) and unresolved(value)):
         return
     origin = get_origin(kind)
     if origin is Annotated:

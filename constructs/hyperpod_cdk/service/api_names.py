@@ -1,4 +1,4 @@
-"""Members of the CreateCluster request that the spec has elsewhere."""
+"""Members and values of the CreateCluster request that the spec has elsewhere, or by other words."""
 
 import re
 from collections.abc import Mapping
@@ -17,6 +17,13 @@ ELSEWHERE: Mapping[str, str] = {
     "accounting_database": "cluster.orchestrator.slurm.accounting_database",
 }
 """Members that have another name or place in the spec."""
+
+OTHER_WORDS: Mapping[str, str] = {
+    # the developer guide's prose and provisioning_parameters.json say worker, the API says Compute
+    **dict.fromkeys(("worker", "workers", "worker-node", "node"), "Compute"),
+    **dict.fromkeys(("head", "headnode", "head-node", "head node", "master"), "Controller"),
+}
+"""Values by words that others use for them, in lower case."""
 
 
 def in_spec_style(name: str) -> str:

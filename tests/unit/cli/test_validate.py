@@ -52,6 +52,22 @@ def test_broken_rules(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert err == ""
 
 
+def test_a_copy_of_a_file_is_told_as_the_same_stack(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Deployed, the copy would change the nodes of the first file's cluster."""
+    files = [tmp_path / "prod.yaml", tmp_path / "dev.yaml"]
+    for file in files:
+        file.write_text(Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert main(["validate", *map(str, files)]) == 0
+    out = capsys.readouterr().out
+    assert f"{files[1]}:7:13: warning HP106 stack_name" in out
+    assert f"is that of {files[0]} too" in out
+    assert main(["validate", str(files[0]), str(files[0])]) == 0
+    assert "HP106" not in capsys.readouterr().out
+    assert main(["validate", "--strict", "--acknowledge", "HP106", *map(str, files)]) == 0
+
+
 def test_warnings_alone_are_no_failure(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = Path(faulty)
     path.write_text(path.read_text(encoding="utf-8").replace("3600", "2400"), encoding="utf-8")

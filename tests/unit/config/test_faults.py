@@ -139,6 +139,16 @@ def test_what_is_allowed_and_what_comes_closest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "meant"),
+    [("Worker", "Compute"), ("head-node", "Controller"), ("compute", "Compute"), ("Logon", "Login")],
+)
+def test_other_words_for_node_types_are_understood(word: str, meant: str, tmp_path: Path) -> None:
+    """The guide's prose says worker where the API says Compute (field report 4)."""
+    (one,) = faults(tmp_path, GOOD.replace("node_type: Controller", f"node_type: {word}"))
+    assert one.nearest[0] == meant
+
+
+@pytest.mark.parametrize(
     ("key", "fix"),
     [
         ("InstanceStorageConfigs", "use mounts, root_volume and secondary_volume instead"),

@@ -10,9 +10,14 @@ from hyperpod_cdk.spec import (
     AccountingDatabase,
     BatchSize,
     BatchSizeType,
+    BucketMount,
     CapacityType,
+    Directory,
+    Downloads,
     EbsVolume,
     LifeCycleConfig,
+    LifecycleMode,
+    Monitoring,
     NetworkInterfaceType,
     NodeProvisioningMode,
     NodeType,
@@ -56,6 +61,18 @@ KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890
 def scripts(bucket: str) -> LifeCycleConfig:
     """Scripts of one's own in a bucket."""
     return LifeCycleConfig(source_s3_uri=f"s3://{bucket}/prefix/", on_create="a.sh")
+
+
+SAGEMAKER = scripts("sagemaker-mine")
+LOGIN = (NodeType.LOGIN,)
+MOUNTED = (BucketMount(bucket="data", mount_path="/data"),)
+DIRECTORY = Directory(
+    domain="example.com",
+    uris=("ldaps://ldap.example.com",),
+    search_base="dc=example,dc=com",
+    bind_dn="cn=reader",
+    bind_password_secret_arn=SECRET,
+)
 
 
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
@@ -138,6 +155,15 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP602", {COMPUTE_ROLE: ROLE, "compute.root_volume": EbsVolume(volume_kms_key_id=KEY)}, [COMPUTE_ROLE]),
     ("HP602", {COMPUTE_ROLE: ROLE, **DATABASE}, []),
     ("HP602", {"controller.execution_role_arn": ROLE, **DATABASE}, ["controller.execution_role_arn"]),
+    ("HP602", {COMPUTE_ROLE: ROLE, "kms_key_arn": KEY}, [COMPUTE_ROLE]),
+    ("HP602", {COMPUTE_ROLE: ROLE, "kms_key_arn": KEY, "compute.lifecycle_mode": LifecycleMode.AMI}, []),
+    ("HP602", {COMPUTE_ROLE: ROLE, "kms_key_arn": KEY, "compute.life_cycle_config": SAGEMAKER}, []),
+    ("HP602", {COMPUTE_ROLE: ROLE, "lifecycle.directory": DIRECTORY}, [COMPUTE_ROLE]),
+    ("HP602", {COMPUTE_ROLE: ROLE, "lifecycle.directory": replace(DIRECTORY, node_types=LOGIN)}, []),
+    ("HP602", {COMPUTE_ROLE: ROLE, "lifecycle.monitoring": Monitoring(workspace_arn="x")}, [COMPUTE_ROLE]),
+    ("HP602", {COMPUTE_ROLE: ROLE, "lifecycle.bucket_mounts": MOUNTED}, [COMPUTE_ROLE]),
+    ("HP602", {COMPUTE_ROLE: ROLE, "lifecycle.downloads": Downloads(source="s3://b/c")}, [COMPUTE_ROLE]),
+    ("HP602", {COMPUTE_ROLE: ROLE, "lifecycle.downloads": Downloads(source=TEXT_TOKEN)}, []),
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.cluster.handler.policy import TABLE, Policy
+from hyperpod_cdk.cluster.handler.cluster.policy import TABLE, Policy
 from hyperpod_cdk.rules import RULES, Severity
 from hyperpod_cdk.rules.changes import CHANGE_CHECKS, check_change
 from hyperpod_cdk.rules.cluster_changes import GROUP_FIELDS
@@ -70,9 +70,24 @@ CASES: list[tuple[Mapping[str, Any], Mapping[str, Any], list[tuple[str, str]]]] 
     ({}, {"login.slurm_config.node_type": NodeType.COMPUTE}, [("HP170", "login.slurm_config.node_type")]),
     ({}, {"compute.mounts[0].mount_path": "/data"}, [("HP172", "compute.mounts")]),
     ({"compute.instance_count": 0}, {"compute.mounts[0].mount_path": "/data"}, []),
-    ({}, {"compute.mounts[0].mount_path": "/data", "compute.instance_count": 0}, []),
-    # a group of another name is another group
-    ({}, {"compute.instance_group_name": "h200", "compute.instance_type": "ml.p5e.48xlarge"}, []),
+    (
+        {},
+        {"compute.mounts[0].mount_path": "/data", "compute.instance_count": 0},
+        [("HP176", "compute.instance_count")],
+    ),
+    # a group of another name is another group, and the nodes of the old one go
+    (
+        {},
+        {"compute.instance_group_name": "h200", "compute.instance_type": "ml.p5e.48xlarge"},
+        [("HP176", "cluster.instance_groups")],
+    ),
+    ({"compute.instance_count": 0}, {"compute.instance_group_name": "h200"}, []),
+    ({}, {"compute.instance_group_name": TEXT_TOKEN}, []),
+    ({"compute.instance_count": 4}, {"compute.instance_count": 4}, []),
+    ({"compute.instance_count": 4}, {"compute.instance_count": 3}, [("HP176", "compute.instance_count")]),
+    ({"compute.instance_count": NUMBER_TOKEN}, {"compute.instance_count": 3}, []),
+    # of a new cluster every node is new, and the old one's are told of there
+    (NAMELESS, {**NAMELESS, CIDR: "10.1.0.0/16", "compute.instance_count": 1}, [("HP173", "network")]),
     ({}, {"controller.instance_group_name": "head"}, [("HP171", "cluster.instance_groups")]),
     ({}, {"controller.instance_group_name": TEXT_TOKEN}, []),
     # the cluster itself
@@ -191,7 +206,7 @@ def test_what_is_fixed_for_a_group_is_what_the_handler_calls_so() -> None:
 def test_codes_can_be_explained() -> None:
     of_eks = {f"HP59{number}" for number in range(8)}
     assert {one.rule.code for one in CHANGE_CHECKS} == {
-        *("HP170", "HP171", "HP172", "HP173", "HP174", "HP175", "HP370", "HP371", "HP372"),
+        *("HP170", "HP171", "HP172", "HP173", "HP174", "HP175", "HP176", "HP370", "HP371", "HP372"),
         *of_eks,
     }
     assert all(RULES[one.rule.code] is one.rule for one in CHANGE_CHECKS)

@@ -26,6 +26,7 @@ from hyperpod_cdk.spec import (
     LifeCycleConfig,
     LifecycleMode,
     MultiHead,
+    NatGateways,
     Network,
     NodeProvisioningMode,
     NodeRecovery,
@@ -89,6 +90,10 @@ def subnets(*zones: str | None) -> Network:
     )
 
 
+CLOSED = {"network.nat_gateways": NatGateways.NONE}
+CHART_AT = "cluster.orchestrator.eks.helm_chart"
+
+
 def counted(*counts: Any) -> dict[str, Any]:
     return {f"{group}.instance_count": count for group, count in zip(GROUPS, counts, strict=True)}
 
@@ -110,6 +115,11 @@ ROWS = [
         {"compute.instance_requirements": TWO["compute.instance_requirements"]},
         ["compute.instance_requirements"],
     ),
+    ("HP565", CLOSED, []),
+    ("HP565", plane(), []),
+    ("HP565", {**plane(), **CLOSED}, [CHART_AT]),
+    ("HP565", {**plane(cluster_arn="arn:x"), **CLOSED}, []),
+    ("HP565", {**plane(), "network.nat_gateways": TEXT}, []),
     ("HP500", plane(), []),
     ("HP500", {**plane(), "slurm": SlurmOrchestrator(slurm_config_strategy=TEXT)}, []),
     (
@@ -448,3 +458,46 @@ def test_every_restricted_member_is_one_that_the_api_lacks_there() -> None:
         for kind in ("Ordinary", "Restricted")
     )
     assert ordinary - restricted == {*NOT_RESTRICTED, "slurm_config"}
+
+
+OPERATORS = "training-operators (docker.io), mpi-operator (docker.io)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "settings", "told"),
+    [
+        ({}, {}, f"installs nvidia-device-plugin (nvcr.io), {OPERATORS}"),
+        (
+            {"region": "us-east-1"},
+            {},
+            f"installs nvidia-device-plugin (nvcr.io), aws-efa-k8s-device-plugin (us-west-2), {OPERATORS}",
+        ),
+        (
+            {"compute.instance_type": "ml.trn2.48xlarge"},
+            {},
+            f"installs neuron-device-plugin (public.ecr.aws), {OPERATORS}",
+        ),
+        ({"compute.instance_type": "ml.c5.xlarge"}, {}, f"installs {OPERATORS}"),
+        (
+            {"compute.instance_type": "ml.c5.xlarge"},
+            {"sub_charts": {"mpi-operator": False}},
+            "installs training-operators (docker.io)",
+        ),
+        (
+            {"compute.instance_type": "ml.c5.xlarge"},
+            {"values": {"mpi-operator": {"mpiOperator": {"image": {"repository": "mine"}}}}},
+            "installs training-operators (docker.io)",
+        ),
+        (
+            {"compute.instance_type": "ml.c5.xlarge"},
+            {"sub_charts": {"mpi-operator": False, "training-operators": False}},
+            None,
+        ),
+    ],
+)
+def test_images_of_the_internet_are_named_in_a_closed_network(
+    changes: dict[str, Any], settings: dict[str, Any], told: str | None
+) -> None:
+    chart = HelmChart(s3_uri="s3://example-charts-111122223333/chart.zip", **settings)
+    found = check(changed({**plane(helm_chart=chart), **WITHOUT_SLURM, **CLOSED, **changes}))
+    assert [one.message for one in found if one.code == "HP565"] == ([told] if told else [])

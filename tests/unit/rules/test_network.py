@@ -7,6 +7,8 @@ import pytest
 
 from hyperpod_cdk.rules import check
 from hyperpod_cdk.spec import (
+    AccountingDatabase,
+    Directory,
     ExistingFileSystem,
     ExistingNetwork,
     ExistingSubnet,
@@ -48,6 +50,12 @@ ZONES = "network.availability_zone_ids"
 MULTI_AZ = {"home.deployment_type": OpenZfsDeploymentType.MULTI_AZ_1}
 
 CLOSED = {"network.nat_gateways": NatGateways.NONE}
+DATABASE = AccountingDatabase(
+    endpoint="db.example.com", secret_arn="arn:aws:secretsmanager:us-west-2:111122223333:secret:db-AbCdEf"
+)
+DIRECTORY = Directory(
+    domain="example.com", uris=("ldaps://ldap.example.com",), search_base="dc=example,dc=com"
+)
 SCRIPTS = LifeCycleConfig(source_s3_uri="s3://bucket/scripts/", on_create="a.sh")
 HEADS = MultiHead(
     slurm_database_secret_arn="arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
@@ -186,6 +194,13 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP213", {"network.cidr": "172.17.0.0/16"}, ["network.cidr"]),
     ("HP213", {**THERE, "network.existing.vpc_cidr": "172.16.0.0/12"}, ["network.existing.vpc_cidr"]),
     ("HP213", {"network.cidr": TEXT_TOKEN}, []),
+    ("HP214", {}, []),
+    ("HP214", {"slurm.accounting_database": DATABASE}, ["slurm.accounting_database.endpoint"]),
+    ("HP214", {**THERE, "slurm.accounting_database": DATABASE}, []),
+    ("HP214", {"slurm.accounting_database": replace(DATABASE, endpoint=TEXT_TOKEN)}, []),
+    ("HP214", {"slurm.multi_head": HEADS}, ["slurm.multi_head.slurm_database_endpoint"]),
+    ("HP214", {"lifecycle.directory": DIRECTORY}, ["lifecycle.directory.uris[0]"]),
+    ("HP214", {**THERE, "lifecycle.directory": DIRECTORY}, []),
     ("HP224", {}, []),
     ("HP224", TWO_ZONES, []),
     ("HP224", THERE, ["controller", "login", "compute"]),

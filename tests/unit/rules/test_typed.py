@@ -1,11 +1,21 @@
 """A spec made in Python with values of other types: told, and nothing else is looked at."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hyperpod_cdk.rules import check
-from hyperpod_cdk.spec import EbsVolume, LustreFileSystem, Mount, NodeType, User
+from hyperpod_cdk.spec import (
+    AddOn,
+    EbsVolume,
+    EksOrchestrator,
+    HelmChart,
+    LustreFileSystem,
+    Mount,
+    NodeType,
+    User,
+)
 from tests.unit.rules.specs import BASE, LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, full_path
 
 ZONES = "network.availability_zone_ids"
@@ -48,6 +58,18 @@ def test_a_wrong_type_is_the_only_thing_told(path: str, value: Any, code: str | 
     assert [one.path.startswith(full_path(path)) for one in found] == [True]
     assert found[0].code == (code or "HP005")
     assert found[0].allowed
+
+
+def test_what_charts_and_add_ons_take_is_not_known_here() -> None:
+    """Any value, whatever its type; but still a mapping of names."""
+    anything = {"a": {"b": [1, "x", True, 0.5, None]}, "c": None}
+    chart = HelmChart(s3_uri="s3://example-charts-111122223333/chart.zip", values=anything)
+    add_on = AddOn(configuration=anything)
+    eks = EksOrchestrator(helm_chart=chart, add_ons={"vpc-cni": add_on})
+    assert [one for one in check(changed({"cluster.orchestrator.eks": eks})) if one.code < "HP100"] == []
+    wrong = replace(eks, helm_chart=replace(chart, values=["a"]))
+    (found,) = check(changed({"cluster.orchestrator.eks": wrong}))
+    assert (found.code, found.path) == ("HP005", "cluster.orchestrator.eks.helm_chart.values")
 
 
 def test_the_member_that_is_wanted_is_named() -> None:

@@ -14,9 +14,16 @@ HEAD = (
 def orchestrator(answers: Answers) -> dict[str, Any]:
     """The settings of Amazon EKS."""
     chart = answers["chart"]
+    place: dict[str, Any] = {"path": chart}
+    if not answers["vpc_id"] and not answers["internet"]:
+        place["sub_charts"] = Noted(
+            value={"training-operators": False, "mpi-operator": False},
+            above="Nodes without internet do not reach the images of these. Device plugins' images go to\n"
+            "Amazon ECR, and are named in `values`: `hyperpod-cdk explain HP565`.",
+        )
     eks: dict[str, Any] = {
         "helm_chart": Noted(
-            value={"path": chart},
+            value=place,
             above="What HyperPod looks for in Kubernetes. To get it whole, in the folder of this file:\n"
             f"    hyperpod-cdk chart --output {chart}",
         ),
