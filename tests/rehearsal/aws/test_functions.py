@@ -2,12 +2,16 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
+from hyperpod_cdk.rehearsal.aws.functions import package
 from tests.rehearsal.aws.samples import AddCode, Deployer, function, needs_node, role
 
 PYTHON = """
@@ -188,3 +192,29 @@ def test_node_function_runs(aws: EmbeddedAws, stack: Deployer, code: AddCode) ->
     assert failed["error"] == "Unhandled"
     assert failed["payload"]["errorType"] == "TypeError"
     assert failed["payload"]["errorMessage"] == "asked to fail"
+
+
+def test_a_stop_waits_for_what_is_unpacked_and_nothing_is_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is unpacked into a folder that is being removed would be left in it."""
+    begun, may_end = Event(), Event()
+
+    def extract(_: bytes, folder: Path) -> None:
+        begun.set()
+        may_end.wait(10)
+        folder.mkdir(parents=True)
+
+    monkeypatch.setattr(package, "_extract", extract)
+    store = package.PackageStore(tmp_path / "packages", node_modules=None)
+    with ThreadPoolExecutor() as threads:
+        unpacked = threads.submit(store.unpack, b"one", [])
+        begun.wait(10)
+        closed = threads.submit(store.close)
+        assert not closed.done()
+        may_end.set()
+        closed.result(10)
+        assert unpacked.result(10).code.is_dir()
+    with pytest.raises(RuntimeError, match="has stopped"):
+        store.unpack(b"two", [])
+    assert len(list((tmp_path / "packages" / "code").iterdir())) == 1

@@ -54,10 +54,22 @@ class PackageStore:
         self._root = root
         self._node_modules = node_modules
         self._lock = Lock()
+        self._closed = False
+
+    def close(self) -> None:
+        """Wait for what is being unpacked; nothing is afterwards, or it would make a removed folder anew."""
+        with self._lock:
+            self._closed = True
 
     def unpack(self, code: bytes, layers: Sequence[bytes]) -> Package:
-        """Give the unpacked form of a function's archives, layers in the order of the function's list."""
+        """Give the unpacked form of a function's archives, layers in the order of the function's list.
+
+        Raises:
+            RuntimeError: it is closed.
+        """
         with self._lock:
+            if self._closed:
+                raise RuntimeError("the embedded AWS has stopped")
             opt = self._layers(layers) if layers else None
             name = hashlib.sha256(code + str(opt).encode()).hexdigest()[:16]
             folder = self._root / "code" / name

@@ -62,6 +62,7 @@ class FunctionPool:
 
     def close(self) -> None:
         """End every process; no function starts afterwards."""
+        self._packages.close()
         with self._lock:
             self._closed = True
             processes, self._all = self._all, []
