@@ -58,6 +58,11 @@ class HyperPodStack(cdk.Stack):
             stack_name=spec.stack_name,
             tags=dict(spec.tags),
             termination_protection=spec.termination_protection,
+            permissions_boundary=(
+                cdk.PermissionsBoundary.from_arn(spec.permissions_boundary_arn)
+                if spec.permissions_boundary_arn
+                else None
+            ),
             description="Amazon SageMaker HyperPod cluster, by hyperpod-cdk",
         )
         with checked_above():

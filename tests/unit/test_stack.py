@@ -133,6 +133,17 @@ def test_every_log_group_has_the_key_and_the_days_that_are_asked_for(name: str) 
     assert {name for name, (_, given) in found.items() if given["RetentionInDays"] != 365} == set()
 
 
+@pytest.mark.parametrize("name", ["slurm-gpu", "eks-training"])
+def test_every_role_is_bounded_where_an_organization_demands_it(name: str) -> None:
+    """The node's, the functions' of the CDK, and those of Amazon EKS: IAM would refuse one without."""
+    boundary = "arn:aws:iam::111122223333:policy/boundary"
+    asked = replace(load(ROOT / "clusters" / f"{name}.yaml"), permissions_boundary_arn=boundary)
+    made = Template.from_stack(HyperPodStack(cdk.App(), "Bounded", spec=asked))
+    roles = made.find_resources("AWS::IAM::Role")
+    assert len(roles) > 5
+    assert {one["Properties"].get("PermissionsBoundary") for one in roles.values()} == {boundary}
+
+
 def test_the_whole_spec_is_checked_before_anything_is_made(spec: HyperPodSpec) -> None:
     scratch = replace(spec.storage["scratch"], capacity_gib=3600)
     broken = replace(spec, storage={**spec.storage, "scratch": scratch})

@@ -15,6 +15,7 @@ _ARN = r"arn:aws[a-z-]*:{service}:[a-z0-9-]+:\d{{12}}:{resource}"
 _KEY = re.compile(_ARN.format(service="kms", resource=r"key/[\w-]+"))
 _SECRET = re.compile(_ARN.format(service="secretsmanager", resource=r"secret:.+"))
 _TOPIC = re.compile(_ARN.format(service="sns", resource=r"[\w.-]+"))
+_BOUNDARY = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+")
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 # https://docs.aws.amazon.com/general/latest/gr/rande.html, 2026-10
 _PARTITIONS = {
@@ -27,6 +28,7 @@ _PARTITIONS = {
 _REGION = re.compile(r"arn:[^:]+:[^:]+:([^:]+):")
 _EKS_CLUSTER = re.compile(_ARN.format(service="eks", resource=r"cluster/[0-9A-Za-z][\w-]*"))
 _EXAMPLES = {
+    _BOUNDARY: "arn:aws:iam::111122223333:policy/boundary",
     _EKS_CLUSTER: "arn:aws:eks:us-west-2:111122223333:cluster/training",
     _KEY: "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
     _SECRET: "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
@@ -153,6 +155,7 @@ def _of_groups(spec: HyperPodSpec) -> Iterator[tuple[str, str | None]]:
 
 def _arns(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, re.Pattern[str]]]:
     yield "kms_key_arn", spec.kms_key_arn, _KEY
+    yield "permissions_boundary_arn", spec.permissions_boundary_arn, _BOUNDARY
     for path, file_system in file_systems(spec):
         yield f"{path}.kms_key_arn", file_system.kms_key_arn, _KEY
     heads = spec.cluster.orchestrator.slurm.multi_head

@@ -25,7 +25,10 @@ class HyperPodSpec:
     region: str | None = None
     """Default: the Region of the environment."""
     kms_key_arn: str | None = None
-    """One customer-managed key for bucket, file systems and log groups. Default: AWS-managed keys."""
+    """One customer-managed key for bucket, file systems, log groups, and on Amazon EKS for Kubernetes' secrets
+    and metrics. Disks of nodes have theirs in `root_volume` and `secondary_volume`. Default: AWS-managed keys."""
+    permissions_boundary_arn: str | None = None
+    """Policy that bounds every role made here, as some organizations demand. Default: none."""
     log_retention_days: int = 90
     """Days for the log groups made here; a value CloudWatch Logs allows."""
     tags: Mapping[str, str] = field(default_factory=dict)

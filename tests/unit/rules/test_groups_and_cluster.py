@@ -238,6 +238,14 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP130", {"kms_key_arn": "1234abcd-12ab-34cd-56ef-1234567890ab"}, ["kms_key_arn"]),
     ("HP130", {"home.kms_key_arn": KEY.replace("key/", "alias/")}, ["home.kms_key_arn"]),
     ("HP130", {"kms_key_arn": TEXT_TOKEN}, []),
+    ("HP130", {"permissions_boundary_arn": "arn:aws:iam::111122223333:policy/path/boundary"}, []),
+    ("HP130", {"permissions_boundary_arn": "arn:aws:iam::aws:policy/PowerUserAccess"}, []),
+    ("HP130", {"permissions_boundary_arn": "boundary"}, ["permissions_boundary_arn"]),
+    (
+        "HP130",
+        {"permissions_boundary_arn": "arn:aws:iam::111122223333:role/boundary"},
+        ["permissions_boundary_arn"],
+    ),
     ("HP130", {"slurm.multi_head": HEADS}, []),
     (
         "HP130",

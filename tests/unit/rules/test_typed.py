@@ -67,7 +67,7 @@ def test_what_charts_and_add_ons_take_is_not_known_here() -> None:
     add_on = AddOn(configuration=anything)
     eks = EksOrchestrator(helm_chart=chart, add_ons={"vpc-cni": add_on})
     assert [one for one in check(changed({"cluster.orchestrator.eks": eks})) if one.code < "HP100"] == []
-    wrong = replace(eks, helm_chart=replace(chart, values=["a"]))
+    wrong = replace(eks, helm_chart=replace(chart, values=["a"]))  # type: ignore[arg-type]
     (found,) = check(changed({"cluster.orchestrator.eks": wrong}))
     assert (found.code, found.path) == ("HP005", "cluster.orchestrator.eks.helm_chart.values")
 
