@@ -25,8 +25,8 @@ class HyperPodSpec:
     region: str | None = None
     """Default: the Region of the environment."""
     kms_key_arn: str | None = None
-    """One customer-managed key for bucket, file systems, log groups, and on Amazon EKS for Kubernetes' secrets
-    and metrics. Disks of nodes have theirs in `root_volume` and `secondary_volume`. Default: AWS-managed keys."""
+    """One customer-managed key for bucket, file systems, log groups, and Kubernetes' secrets and metrics.
+    Disks of nodes have theirs in `root_volume` and `secondary_volume`. Default: AWS-managed keys."""
     permissions_boundary_arn: str | None = None
     """Policy that bounds every role made here, as some organizations demand. Default: none."""
     log_retention_days: int = 90
