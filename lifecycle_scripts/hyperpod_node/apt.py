@@ -20,7 +20,7 @@ ADVICE = "see who holds the lock (`fuser -v /var/lib/dpkg/lock-frontend`), and r
 
 def available(context: Context) -> bool:
     """Whether the node has apt and dpkg at all."""
-    return all(context.commands.available(name) for name in ("apt-mark", "dpkg-query"))
+    return all(context.commands.available(name) for name in ("dpkg", "dpkg-query"))
 
 
 def installed(context: Context, patterns: Sequence[str]) -> dict[str, bool]:
@@ -46,20 +46,21 @@ def hold(context: Context, packages: Mapping[str, bool]) -> list[str]:
     """
     missing = [name for name, is_held in packages.items() if not is_held]
     if missing:
-        _with_lock(context, "apt-mark", "hold", *missing)
+        # what apt-mark does in the end, after it has read all of apt's lists
+        selections = "".join(f"{name} hold\n" for name in missing)
+        _with_lock(context, "dpkg", "--set-selections", given=selections)
     return missing
 
 
-def _with_lock(context: Context, *arguments: str) -> Completed:
+def _with_lock(context: Context, *arguments: str, given: str = "") -> Completed:
     """Run a command that takes dpkg's lock itself.
 
-    DPkg::Lock::Timeout makes apt-get wait, but not apt-mark, which calls dpkg --set-selections: so the wait
-    is here.
+    DPkg::Lock::Timeout makes apt-get wait, but not dpkg: so the wait is here.
     """
 
     def attempt() -> Completed:
         try:
-            return context.commands.run(*arguments, timeout_seconds=120, extra_environment=QUIET)
+            return context.commands.run(*arguments, given=given, timeout_seconds=120, extra_environment=QUIET)
         except NodeError as error:
             if any(word in " ".join(error.last_lines) for word in LOCKED):
                 raise NotYetError(error.message) from error

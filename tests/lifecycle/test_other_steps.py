@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,21 +48,22 @@ def test_102_before_anything_can_be_installed(tmp_path: Path) -> None:
     node = bench(tmp_path)
     packages.hold_packages(node.context)
     verbs = [call[:2] for call in node.machine.calls()]
-    assert verbs.index(["systemctl", "mask"]) < verbs.index(["apt-mark", "hold"])
+    assert verbs.index(["systemctl", "mask"]) < verbs.index(["dpkg", "--set-selections"])
 
 
 def test_124_a_second_run_holds_nothing_anew(tmp_path: Path) -> None:
     node = bench(tmp_path)
     packages.hold_packages(node.context)
     assert packages.hold_packages(node.context).startswith("3 packages held, 0 of them now")
-    assert len(node.calls("apt-mark", "hold")) == 1
+    assert len(node.calls("dpkg", "--set-selections")) == 1
 
 
-LOCKED = "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1234 (apt-get)"
+LOCKED = "dpkg: error: dpkg frontend lock was locked by another process with pid 1234"
+HOLD_FAILS = CommandFault(command="dpkg", contains="--set-selections", exit_code=2, output=LOCKED)
 
 
 def test_103_a_locked_database_is_waited_for(tmp_path: Path) -> None:
-    locked = CommandFault(command="apt-mark", contains="hold linux", times=16, exit_code=100, output=LOCKED)
+    locked = replace(HOLD_FAILS, times=16)
     node = bench(tmp_path, faults=[locked])
     packages.hold_packages(node.context)
     assert node.clock.time > 60
@@ -69,7 +71,7 @@ def test_103_a_locked_database_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_103_a_lock_that_is_never_given_back_ends_within_the_bound(tmp_path: Path) -> None:
-    locked = CommandFault(command="apt-mark", contains="hold linux", exit_code=100, output=LOCKED)
+    locked = HOLD_FAILS
     node = bench(tmp_path, faults=[locked])
     with pytest.raises(NodeError, match="getting the lock of dpkg: still not so after 300 s") as error:
         packages.hold_packages(node.context)
@@ -77,17 +79,17 @@ def test_103_a_lock_that_is_never_given_back_ends_within_the_bound(tmp_path: Pat
     assert apt.LOCK_WAIT_SECONDS >= 120
 
 
-def test_other_faults_of_apt_are_not_waited_for(tmp_path: Path) -> None:
-    broken = CommandFault(command="apt-mark", contains="hold linux", output="E: Unable to locate package")
+def test_other_faults_of_dpkg_are_not_waited_for(tmp_path: Path) -> None:
+    broken = replace(HOLD_FAILS, output="dpkg: error: unable to access the database")
     node = bench(tmp_path, faults=[broken])
-    with pytest.raises(NodeError, match="Unable to locate package"):
+    with pytest.raises(NodeError, match="unable to access the database"):
         packages.hold_packages(node.context)
     assert node.clock.time == 0
 
 
 def test_an_image_without_apt_is_left_alone(tmp_path: Path) -> None:
     node = bench(tmp_path)
-    for name in ("apt-mark", "dpkg-query"):
+    for name in ("dpkg", "dpkg-query"):
         (node.context.root.prefix / STATE / "bin" / name).unlink()
     with pytest.raises(StepSkippedError, match="no apt"):
         packages.hold_packages(node.context)

@@ -235,7 +235,7 @@ def test_what_does_not_fail_as_it_should_is_told(case: Any, tmp_path: Path) -> N
 def test_scripts_that_a_fault_can_not_strike_are_told(tmp_path: Path) -> None:
     """A group with scripts of the user's own comes up all the same."""
     play = Play(tmp_path, [succeeds])
-    with pytest.raises(RehearsalError, match=r"no node's script ran apt-mark\. Scripts of your own may do"):
+    with pytest.raises(RehearsalError, match=r"no node's script ran dpkg\. Scripts of your own may do"):
         play.play(FAULTS["lifecycle"])
 
 

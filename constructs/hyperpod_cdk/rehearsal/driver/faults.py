@@ -96,13 +96,10 @@ _LIFECYCLE = Fault(
     # an upgrade that runs by itself holds the packages' lock: every mode's scripts meet it
     commands=(
         CommandFault(
-            command="apt-mark",
-            contains="hold",
-            exit_code=100,
-            output=(
-                "E: Could not get lock /var/lib/dpkg/lock-frontend. "
-                "It is held by process 4242 (unattended-upgr)"
-            ),
+            command="dpkg",
+            contains="--set-selections",
+            exit_code=2,
+            output="dpkg: error: dpkg frontend lock was locked by another process with pid 4242",
         ),
     ),
     # what lies on the disk that is moved comes up no more

@@ -17,8 +17,11 @@ def dpkg_query(machine: Machine, call: Call) -> Answer:
     return (0 if all(matches) else 1), "\n".join(rows)
 
 
-def apt_mark(machine: Machine, call: Call) -> Answer:
-    """``apt-mark hold PACKAGE...``."""
-    _, *packages = call.arguments
-    machine.remember("held", sorted({*machine.texts("held"), *packages}))
+def dpkg(machine: Machine, call: Call) -> Answer:
+    """``dpkg --set-selections``, with lines ``PACKAGE hold`` on standard input."""
+    if call.arguments != ("--set-selections",):
+        return 2, "dpkg: error: need an action option"
+    rows = [line.split() for line in call.given.splitlines()]
+    held = {row[0] for row in rows if row[1:] == ["hold"]}
+    machine.remember("held", sorted({*machine.texts("held"), *held}))
     return 0, ""

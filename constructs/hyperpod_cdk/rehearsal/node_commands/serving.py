@@ -17,8 +17,8 @@ from hyperpod_cdk.rehearsal.node_commands.machine import Answer, Call, Machine
 
 PORT_VARIABLE = "HYPERPOD_CDK_COMMANDS_PORT"
 COMMANDS: dict[str, Callable[[Machine, Call], Answer]] = {
-    "apt-mark": packages.apt_mark,
     "curl": host.curl,
+    "dpkg": packages.dpkg,
     "dpkg-query": packages.dpkg_query,
     "getent": host.getent,
     "groupadd": accounts.groupadd,
@@ -39,7 +39,7 @@ COMMANDS: dict[str, Callable[[Machine, Call], Answer]] = {
     "usermod": accounts.usermod,
 }
 """Every command that node scripts may call, beside a shell and Python."""
-READS_INPUT = ("mariadb", "unmunge")
+READS_INPUT = ("dpkg", "mariadb", "unmunge")
 # what the entry scripts themselves need
 TOOLS = ("bash", "dirname", "rm", "stat")
 CLIENT = """#!{bash}
