@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from botocore.stub import ANY, Stubber
 from handler.clients import Aws
-from handler.failure import explain
-from handler.interfaces import lingers
-from handler.live import Live
+from handler.cluster.failure import explain
+from handler.cluster.interfaces import lingers
+from handler.cluster.live import Live
+from handler.cluster.request import Desired
+from handler.cluster.result import attributes
 from handler.ownership import read_tags
-from handler.request import Desired
-from handler.result import attributes
 
 from tests.handler.samples import Request
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from handler import index
 from handler.clients import Aws, Clients
-from handler.interfaces import lingers
+from handler.cluster.interfaces import lingers
 from moto.ec2.models import ec2_backends
 
 from hyperpod_cdk.rehearsal.hyperpod import (
@@ -199,6 +199,17 @@ def test_45_a_made_up_id_still_finds_our_cluster_and_no_other(
     assert response.ok
     assert response.physical_id == physical_id
     assert not service.clusters
+
+
+def test_46_what_the_properties_name_is_spared_while_the_physical_id_names_another_of_ours(
+    made: Stack, service: HyperPodService
+) -> None:
+    """CloudFormation sends a Delete with the properties of what goes. If it ever did not, two would go."""
+    renamed = {**REQUEST, "ClusterName": "ml-2"}
+    assert made.framework.run(made.event("Update", properties(renamed), properties(REQUEST), "ml")).ok
+    assert set(service.clusters) == {"ml", "ml-2"}
+    assert made.framework.run(made.event("Delete", properties(renamed), physical_id="ml")).ok
+    assert set(service.clusters) == {"ml-2"}
 
 
 @pytest.mark.parametrize(

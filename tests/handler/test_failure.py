@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from handler.clients import Aws
-from handler.failure import explain
-from handler.live import Live, find
+from handler.cluster.failure import explain
+from handler.cluster.live import Live, find
 from handler.reason import REASON_BYTES, Part, compose, shorten
 
 from hyperpod_cdk.rehearsal.hyperpod import (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from handler import index
 from handler.clients import Aws
-from handler.request import FORMATS, desired_of
+from handler.cluster.request import FORM
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 from tests.handler.cloudformation import Stack
@@ -46,7 +46,7 @@ def made(stack: Stack, written: Request, service: HyperPodService) -> Stack:
 
 
 def test_every_format_has_its_file() -> None:
-    assert set(FILES) == FORMATS
+    assert set(FILES) == FORM.formats
     assert all(json.loads(path.read_text())["Format"] == name for name, path in FILES.items())
 
 
@@ -82,7 +82,7 @@ def test_55_it_can_be_rolled_back_to(
     assert back.ok, back.reason
     service.settle()
     (cluster,) = service.clusters.values()
-    assert differences(dict(desired_of(written, aws).request), cluster) == []
+    assert differences(dict(FORM.read(written, aws).request), cluster) == []
 
 
 def test_55_it_can_be_deleted_after_a_failed_create(

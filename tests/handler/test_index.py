@@ -54,14 +54,32 @@ def test_an_error_of_ours_is_told_in_short_too(stack: Stack, monkeypatch: pytest
     assert not response.ok
 
 
-def test_22_the_package_needs_nothing_but_the_standard_library_and_botocore() -> None:
+def loaded(program: str) -> set[str]:
+    """The modules that a process has after it imported ``handler.index`` and more."""
     root = Path(handler.__file__).parent.parent
-    program = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import handler.index; "
-        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    )
+    whole = f"import sys; sys.path.insert(0, sys.argv[1]); {program}; print(*sorted(sys.modules))"
     run = subprocess.run(
-        [sys.executable, "-c", program, str(root)], capture_output=True, text=True, check=True, cwd="/"
+        [sys.executable, "-c", whole, str(root)], capture_output=True, text=True, check=True, cwd="/"
     )
+    return set(run.stdout.split())
+
+
+def test_22_the_package_needs_nothing_but_the_standard_library_and_botocore() -> None:
+    modules = loaded("import handler.index, handler.cluster.kind, handler.cluster.watch, handler.quota.kind")
     unwanted = {"hyperpod_cdk", "boto3", "aws_cdk", "pydantic", "moto", "constructs"}
-    assert not unwanted & set(run.stdout.split())
+    assert not unwanted & {name.partition(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "kind", "other"),
+    [
+        ("Custom::HyperPodCluster", "cluster", "quota"),
+        ("Custom::HyperPodComputeQuota", "quota", "cluster"),
+        ("", "cluster", "quota"),
+    ],
+)
+def test_a_process_loads_the_kind_that_it_serves_alone(resource_type: str, kind: str, other: str) -> None:
+    members = f"RequestType='', StackId='', LogicalResourceId='', ResourceType={resource_type!r}"
+    modules = loaded(f"from handler import index; index._kind(index.event_of(dict({members})))")
+    assert f"handler.{kind}.kind" in modules
+    assert not [name for name in modules if name.startswith(f"handler.{other}")]

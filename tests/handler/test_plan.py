@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from handler.clients import Aws
-from handler.live import Live, as_request
-from handler.plan import Plan, make_plan
-from handler.request import Desired
+from handler.cluster.live import Live, as_request
+from handler.cluster.plan import Plan, make_plan
+from handler.cluster.request import Desired
 
 from tests.handler.samples import Request, cluster, group, regroup
 

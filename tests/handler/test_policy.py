@@ -1,8 +1,8 @@
 """The table of policies against the service model."""
 
 import pytest
-from handler.live import LIVE_NAMES
-from handler.policy import TABLE, Policy, Rule, rule_for
+from handler.cluster.live import LIVE_NAMES
+from handler.cluster.policy import TABLE, Policy, Rule, rule_for
 
 from tests.api_shapes import Member, input_shape, service_model, walk
 
@@ -16,7 +16,7 @@ def test_every_member_of_the_request_has_a_policy() -> None:
         for member in MEMBERS
         if member.name not in TABLE.get(member.parent.name, {})
     }
-    assert not missing, f"members without a policy in handler/policy.py: {sorted(missing)}"
+    assert not missing, f"members without a policy in handler/cluster/policy.py: {sorted(missing)}"
 
 
 def test_the_table_has_no_member_that_the_model_lacks() -> None:

@@ -71,7 +71,7 @@ def test_14_nor_is_one_of_a_member_that_the_service_did_not_show_before(
 def test_14_the_state_before_is_not_mistaken_for_a_rollback(made: Stack, aws: Aws) -> None:
     """Right after UpdateCluster the service may still show the cluster as it was."""
     event = made.event("Update", properties(BIGGER), properties(REQUEST), "ml")
-    sent = {"Since": aws.now() - 30, "Pending": False, "Sent": True}
+    sent = {"Since": aws.now() - 30, "Pending": False, "Sent": "cluster"}
     assert index.is_complete({**event, "Handover": sent}) == {"IsComplete": False}
     with pytest.raises(index.CustomResourceError, match="did not keep"):
         index.is_complete({**event, "Handover": {**sent, "Since": aws.now() - 90}})

@@ -6,7 +6,7 @@ from pathlib import Path
 from botocore.stub import Stubber
 from botocore.validate import ParamValidator
 from handler.clients import Aws
-from handler.request import desired_of
+from handler.cluster.request import FORM
 
 from hyperpod_cdk.service.botocore_files import api_model
 from hyperpod_cdk.service.cut_model import OPERATIONS, cut_model_json
@@ -36,7 +36,7 @@ def test_22_the_client_speaks_the_shipped_model(aws: Aws) -> None:
 
 def test_22_a_maximal_request_survives_cloudformation_byte_for_byte(aws: Aws) -> None:
     assert {member.path for member in walk(input_shape("CreateCluster"))} <= set(paths(REQUEST))
-    desired = desired_of(stringified(properties(REQUEST)), aws)
+    desired = FORM.read(stringified(properties(REQUEST)), aws)
     assert json.dumps(desired.request, sort_keys=True) == json.dumps(REQUEST, sort_keys=True)
 
 
@@ -53,7 +53,7 @@ def test_a_real_request_goes_through_too(aws: Aws) -> None:
     """The request of the service's own guide, with four groups."""
     path = Path(__file__).parents[1] / "unit" / "cluster" / "reference_request.json"
     request = json.loads(path.read_text(encoding="utf-8"))
-    assert desired_of(stringified(properties(request)), aws).request == request
+    assert FORM.read(stringified(properties(request)), aws).request == request
 
 
 def test_walking_meets_every_member_once() -> None:

@@ -339,3 +339,16 @@ def test_what_the_service_refuses_is_rolled_back_to_what_was(
     assert "must be at least 1" in response.reason
     assert made.last.ok
     assert set(service.clusters["ml"].groups) == {"controller", "compute"}
+
+
+def test_a_replacement_takes_over_what_is_left_of_an_earlier_one_with_its_tags(
+    stack: Stack, service: HyperPodService
+) -> None:
+    """Its deletion failed once; what it was tagged with then is not asked for now."""
+    assert stack.create(cluster(ClusterName="ml-2", Tags=[{"Key": "left", "Value": "over"}])).ok
+    before = cluster(Tags=[{"Key": "kept", "Value": "v"}])
+    stack.physical_id, stack.current = "", {}
+    assert stack.create(before).ok
+    assert stack.update({**before, "ClusterName": "ml-2"}).ok
+    tags = {tag["Key"] for tag in service.clusters["ml-2"].tags if not tag["Key"].startswith("hyperpod-cdk:")}
+    assert tags == {"kept"}

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
 from handler import index
 from handler.clients import Aws
-from handler.wait import OUTCOMES
+from handler.cluster.kind import OUTCOMES
 
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.hyperpod import AccessDenied, HyperPodService, ServerError, Throttle
@@ -43,7 +43,9 @@ def poll(stack: Stack, kind: str, *, minutes: float = 10) -> Request:
     wanted = properties(REQUEST)
     event = stack.event(kind, wanted, wanted if kind == "Update" else None, "ml")
     since = hyperpod.service().clock.now().timestamp() - minutes * 60
-    answer: Request = index.is_complete({**event, "Handover": {"Since": since}})
+    going = [one.arn for one in hyperpod.service().clusters.values()]
+    handover = {"Since": since, "Going": going} if kind == "Delete" else {"Since": since}
+    answer: Request = index.is_complete({**event, "Handover": handover})
     return answer
 
 
@@ -181,6 +183,6 @@ def test_43_also_when_the_cluster_can_not_be_seen(made: Stack, service: HyperPod
 
 
 def test_43_also_when_only_interfaces_are_left(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handler.wait.lingers", lambda *_, **__: True)
+    monkeypatch.setattr("handler.cluster.gone.lingers", lambda *_, **__: True)
     with pytest.raises(index.CustomResourceError, match="network interfaces still hold its security groups"):
         poll(stack, "Delete", minutes=54)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 from handler.clients import Aws, Clients
-from handler.request import Desired
-from handler.watch import HAND_OVER_SECONDS, look, minimum_counts
+from handler.cluster.request import Desired
+from handler.cluster.watch import HAND_OVER_SECONDS, look, minimum_counts
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService, InsufficientCapacity, LifecycleFailure
 from tests.handler.cloudformation import Framework, Stack

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from handler.interfaces import NAMED_SECONDS
+from handler.cluster.interfaces import NAMED_SECONDS
 from hypothesis.stateful import invariant
 
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
@@ -44,7 +44,7 @@ class Promises(Life):
         if self.service.clock.elapsed() - self.begun >= NAMED_SECONDS:
             return
         living = {one.arn for one in self.service.clusters.values()}
-        gone = set(event.get("Handover", {}).get("Clusters", ())) - living
+        gone = set(event.get("Handover", {}).get("Going", ())) - living
         for interface in self.service.account.ec2.enis.values():
             assert not any(arn in interface.description for arn in gone), "it holds the security group"
 

@@ -57,7 +57,7 @@ def test_a_failure_is_no_success_and_brings_its_reason(
     service.faults.add(GovernanceFails(reason=reason, rolled_back="Rollback" not in status))
     response = team.create(request_)
     assert not response.ok
-    assert f"Create of compute quota vision failed ({status}): {reason}" in response.reason
+    assert f"Create of compute quota vision failed: its status is {status}: {reason}" in response.reason
     assert there(service) == [], "CloudFormation's Delete takes it away"
 
 
@@ -79,7 +79,7 @@ def test_delivered_twice_it_makes_one(
     event = team.event("Create", properties(request_))
     delivery = team.framework.begin(event, invocations=2)
     assert calls.names.count("CreateComputeQuota") == 1
-    assert delivery.event["Handover"]["Quota"] == there(service)[0].id
+    assert delivery.event["Handover"]["Made"] == there(service)[0].id
     assert "UpdateComputeQuota" not in calls.names
 
 

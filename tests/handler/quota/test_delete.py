@@ -1,6 +1,10 @@
 """Delete: only ours, as often as it takes, and success for what is gone."""
 
+from typing import Any
+
 import pytest
+from handler import index
+from handler.clients import Aws
 
 from hyperpod_cdk.rehearsal.hyperpod import (
     Conflict,
@@ -69,7 +73,7 @@ def test_one_that_fails_for_good_is_no_success(made: Stack, service: HyperPodSer
     fault = GovernanceFails(reason="namespace is stuck", rolled_back="Rollback" not in status, times=None)
     service.faults.add(fault)
     response = made.delete()
-    assert f"compute quota vision can not be deleted ({status}): namespace is stuck" in response.reason
+    assert f"vision can not be deleted: its status is {status}: namespace is stuck" in response.reason
     service.faults.clear()
     assert made.delete().ok
 
@@ -89,6 +93,28 @@ def test_what_passes_is_waited_for(made: Stack, service: HyperPodService, fault:
     service.faults.add(fault)
     assert made.delete().ok
     assert there(service) == []
+
+
+@pytest.mark.parametrize("found", ["gone", "Deleting"])
+def test_tags_that_went_before_their_quota_do_not_fail_the_deletion(
+    made: Stack,
+    service: HyperPodService,
+    aws: Aws,
+    monkeypatch: pytest.MonkeyPatch,
+    found: str,
+) -> None:
+    """It goes between Describe and ListTags, which calls what is gone an invalid request."""
+    event = made.event("Delete", made.current, physical_id=made.physical_id)
+    event |= index.on_event(event)
+
+    def invalid(**arguments: Any) -> None:
+        if found == "gone":
+            service.governed.clear()
+        error = {"Error": {"Code": "ValidationException", "Message": "Invalid resource"}}
+        raise aws.sagemaker.exceptions.ClientError(error, "ListTags")
+
+    monkeypatch.setattr(aws.sagemaker, "list_tags", invalid)
+    assert index.is_complete(event) == {"IsComplete": found == "gone"}
 
 
 def test_a_late_poll_spares_a_later_quota_of_the_name(

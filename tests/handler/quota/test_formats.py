@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from handler import index
 from handler.clients import Aws
-from handler.quota.request import FORMATS, PARTS, desired_of
+from handler.quota.request import FORM, PARTS
 
 from hyperpod_cdk.rehearsal.hyperpod import HyperPodService
 from tests.api_shapes import input_shape, walk
@@ -32,13 +32,13 @@ def written(request: pytest.FixtureRequest, cluster_arn: str) -> Request:
 
 
 def test_every_format_has_its_file() -> None:
-    assert set(FILES) == FORMATS
+    assert set(FILES) == FORM.formats
     assert all(json.loads(path.read_text())["Format"] == name for name, path in FILES.items())
 
 
 def test_50_a_whole_request_gets_its_types_back(written: Request, aws: Aws) -> None:
     """Every member of the API is in the newest file."""
-    request = desired_of(written, aws).request
+    request = FORM.read(written, aws).request
 
     def names(value: object) -> set[str]:
         if isinstance(value, dict):
@@ -71,7 +71,7 @@ def test_55_it_can_be_rolled_back_to(
     back = team.roll_back(failed, team.physical_id)
     assert back.ok, back.reason
     (one,) = there(service)
-    asked = desired_of(written, aws).request
+    asked = FORM.read(written, aws).request
     assert {name: one.content[name] for name in PARTS} == {name: asked[name] for name in PARTS}
 
 

@@ -6,6 +6,7 @@ import pytest
 from handler import index
 
 from hyperpod_cdk.rehearsal.hyperpod import (
+    AccessDenied,
     Conflict,
     Durations,
     GovernanceFails,
@@ -139,7 +140,10 @@ def test_a_failure_is_no_success_and_is_rolled_back(
     service.faults.add(fault)
     response = made.update(with_count(request_, 3))
     assert not response.ok
-    assert f"Update of compute quota vision failed ({status}): quota exceeds capacity" in response.reason
+    assert (
+        f"Update of compute quota vision failed: its status is {status}: quota exceeds capacity"
+        in response.reason
+    )
     assert made.last.ok, "CloudFormation goes back"
     assert (live.status, count(live)) == (GovernedStatus.UPDATED, 2)
 
@@ -150,7 +154,7 @@ def test_a_failure_of_an_update_that_waited_is_no_success(
     service.faults.add(GovernanceFails(reason="theirs"), GovernanceFails(reason="ours"))
     service.call("UpdateComputeQuota", {"ComputeQuotaId": live.id, "TargetVersion": 1, "Description": "x"})
     response = made.update(with_count(request_, 3))
-    assert "(UpdateFailed): ours" in response.reason
+    assert "UpdateFailed: ours" in response.reason
     assert NOTE not in tag_keys(live)
 
 
@@ -230,7 +234,7 @@ def test_a_replacement_that_fails_leaves_nothing(
 ) -> None:
     service.faults.add(GovernanceFails(operation="CreateComputeQuota", reason="no add-on"))
     response = made.update(quota(cluster_arn, "audio"))
-    assert "(CreateFailed): no add-on" in response.reason
+    assert "CreateFailed: no add-on" in response.reason
     assert made.last.ok
     assert [one.name for one in there(service)] == ["vision"]
     assert made.physical_id.endswith("/vision")
@@ -333,7 +337,7 @@ def test_an_update_that_never_ends_gives_up_with_what_is_known(
     service.durations = Durations(governance=7200)
     response = made.update(with_count(request_, 3))
     assert "Update took longer than the 53 minutes" in response.reason
-    assert "compute quota vision (Updating)" in response.reason
+    assert "compute quota vision is Updating" in response.reason
 
 
 def test_tags_alone_make_no_version(made: Stack, request_: Request, live: Governed, calls: Calls) -> None:
@@ -342,3 +346,35 @@ def test_tags_alone_make_no_version(made: Stack, request_: Request, live: Govern
     assert live.version == 1
     assert tag_keys(live) >= {"stage", "hyperpod-cdk:stack-id"}
     assert "team" not in tag_keys(live)
+
+
+@pytest.mark.parametrize("fault", [AccessDenied, Throttle, ServerError])
+def test_an_update_that_its_rollback_overtook_sends_nothing(
+    made: Stack, request_: Request, service: HyperPodService, fault: type[AccessDenied]
+) -> None:
+    """Given up while it waits for IAM; the rollback finds nothing to do and is done."""
+    update = made.event("Update", properties(with_count(request_, 3)), properties(request_), made.physical_id)
+    back = made.event("Update", properties(request_), properties(with_count(request_, 3)), made.physical_id)
+    service.faults.add(fault(operation="UpdateComputeQuota", times=1))
+    update |= index.on_event(update)
+    assert made.framework.run(back).ok
+    service.clock.advance(120)
+    with pytest.raises(index.CustomResourceError):
+        index.is_complete(update)
+    (live,) = there(service)
+    assert (live.version, count(live)) == (1, 2)
+
+
+def test_a_quota_that_a_cancelled_replacement_makes_late_goes_too(
+    made: Stack, request_: Request, cluster_arn: str, service: HyperPodService
+) -> None:
+    """CloudFormation never hears of it: what the rollback does not delete, nothing ever will."""
+    new = quota(cluster_arn, "audio")
+    replacement = made.event("Update", properties(new), properties(request_), made.physical_id)
+    back = made.event("Update", properties(request_), properties(new), made.physical_id)
+    delivery = made.framework.begin(back)
+    service.clock.advance(100)
+    index.on_event(replacement)
+    assert {one.name for one in there(service)} == {"vision", "audio"}
+    assert made.framework.wait(delivery.event).ok
+    assert {one.name for one in there(service)} == {"vision"}

@@ -14,8 +14,8 @@ from botocore.validate import ParamValidator
 
 from hyperpod_cdk.cluster.guard_function import guard as module
 from hyperpod_cdk.cluster.guard_function.guard import Guard
-from hyperpod_cdk.cluster.handler.live import LIVE_NAMES
-from hyperpod_cdk.spec import BootstrapGuard, InstanceGroup, Lifecycle
+from hyperpod_cdk.cluster.handler.cluster.live import LIVE_NAMES
+from hyperpod_cdk.spec import BootstrapGuard, Deployment, InstanceGroup, Lifecycle, Provisioning
 from tests.unit.cluster.test_cluster import Made, compute, statements
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"
@@ -338,6 +338,22 @@ def test_it_may_lower_a_group_of_a_training_plan() -> None:
     )
     plain = {one["Sid"] for one in statements(made(bootstrap_guard=BootstrapGuard()), "BootstrapGuard")}
     assert not plain & {"UseTrainingPlans", "ShareImages", "ReadImages"}
+
+
+def test_it_may_stop_its_own_cluster_and_look_at_any(template: Template) -> None:
+    """By the tags that the custom resource gives; CloudFormation's own resource gives none."""
+    allowed = {one["Sid"]: one for one in statements(template, "BootstrapGuardPolicy")}
+    (resource,) = template.find_resources("Custom::HyperPodCluster")
+    assert allowed["Stop"]["Condition"]["StringEquals"] == {
+        "aws:ResourceTag/hyperpod-cdk:stack-id": {"Ref": "AWS::StackId"},
+        "aws:ResourceTag/hyperpod-cdk:logical-id": resource,
+    }
+    assert "Condition" not in allowed["Look"]
+    assert not {"sagemaker:UpdateCluster", "sagemaker:DeleteCluster"} & set(allowed["Look"]["Action"])
+    lifecycle = Lifecycle(bootstrap_guard=BootstrapGuard())
+    native = Made(lifecycle=lifecycle, deployment=Deployment(provisioning=Provisioning.CLOUDFORMATION))
+    (stop,) = [one for one in statements(native.template, "BootstrapGuardPolicy") if one["Sid"] == "Stop"]
+    assert "Condition" not in stop
 
 
 def test_nobody_who_does_not_ask_has_one() -> None:

@@ -18,8 +18,8 @@ from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.cluster import handler_code as handler_code_module
 from hyperpod_cdk.cluster.handler.clients import CONFIG
+from hyperpod_cdk.cluster.handler.core.wait import GIVE_UP_SECONDS
 from hyperpod_cdk.cluster.handler.patience import PATIENCE_SECONDS
-from hyperpod_cdk.cluster.handler.wait import GIVE_UP_SECONDS
 from hyperpod_cdk.cluster.handler_code import handler_code
 from hyperpod_cdk.config import load
 from hyperpod_cdk.config.reader import ConfigError

@@ -13,7 +13,7 @@ MAY = {
     *permissions.READ_NODE_LOGS,
 }
 DONE = {"images", "image-age"}
-"""By `cluster/handler/images.py`. Whose a name is, the handler tells by tags instead of the stack."""
+"""By `cluster/handler/cluster/images.py`. Whose a name is, the handler tells by tags instead of the stack."""
 
 
 def test_the_handler_looks_at_all_that_it_may() -> None:

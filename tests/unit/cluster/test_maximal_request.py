@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 from botocore.validate import ParamValidator
 
 from hyperpod_cdk.cluster.handler.clients import Aws
-from hyperpod_cdk.cluster.handler.request import FORMATS, desired_of
+from hyperpod_cdk.cluster.handler.cluster.request import FORM
 from hyperpod_cdk.cluster.provider import ClusterProvider
 from hyperpod_cdk.cluster.provisioned import CUSTOM_TYPE, custom_resource
 from hyperpod_cdk.spec import Deployment
@@ -61,14 +61,14 @@ def test_it_arrives_unchanged_byte_for_byte(properties: dict[str, Any], aws: Aws
     assert canonical(properties["Request"]) == canonical(REQUEST)
     sent = json.loads(json.dumps(stringified(properties)))
     assert canonical(sent["Request"]) != canonical(REQUEST), "CloudFormation has made strings of numbers"
-    assert canonical(desired_of(sent, aws).request) == canonical(REQUEST)
+    assert canonical(FORM.read(sent, aws).request) == canonical(REQUEST)
 
 
 def test_it_passes_the_validation_of_the_slim_model(properties: dict[str, Any], aws: Aws) -> None:
-    request = dict(desired_of(stringified(properties), aws).request)
+    request = dict(FORM.read(stringified(properties), aws).request)
     report = ParamValidator().validate(request, service_model().operation_model("CreateCluster").input_shape)
     assert not report.has_errors(), report.generate_report()
 
 
 def test_55_the_format_that_is_written_can_be_read(properties: dict[str, Any]) -> None:
-    assert properties["Format"] in FORMATS
+    assert properties["Format"] in FORM.formats

@@ -9,7 +9,7 @@ import pytest
 from botocore.model import StructureShape
 from constructs import Construct
 
-from hyperpod_cdk.cluster.handler.policy import TABLE, Policy
+from hyperpod_cdk.cluster.handler.cluster.policy import TABLE, Policy
 from hyperpod_cdk.cluster.naming import FORCES_NEW_CLUSTER, MAX_LENGTH, generated_names, named
 from tests.api_shapes import input_shape, walk
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.cluster.handler.policy import TABLE, Policy
+from hyperpod_cdk.cluster.handler.cluster.policy import TABLE, Policy
 from hyperpod_cdk.config import load
 from hyperpod_cdk.rules import RULES, Severity
 from hyperpod_cdk.rules.changes import CHANGE_CHECKS, check_change

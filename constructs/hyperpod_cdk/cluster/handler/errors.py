@@ -31,12 +31,8 @@ class RefusedError(Exception):
     """The request can not be carried out; nothing was changed. The message is for the user."""
 
 
-class ClusterFailedError(Exception):
-    """The cluster did not become what was asked for. The message is for the user."""
-
-
-class QuotaFailedError(Exception):
-    """The compute quota did not become what was asked for. The message is for the user."""
+class FailedError(Exception):
+    """A thing did not become what was asked for. The message is for the user."""
 
 
 def code_of(error: Exception) -> str:
@@ -50,12 +46,12 @@ def is_not_found(error: Exception) -> bool:
 
 
 def is_conflict(error: Exception) -> bool:
-    """Whether the state of a cluster or quota does not allow the call now."""
+    """Whether the state of the thing does not allow the call now."""
     return code_of(error) == "ConflictException"
 
 
 def is_name_in_use(error: Exception) -> bool:
-    """Whether the cluster name is taken."""
+    """Whether the name is taken."""
     return code_of(error) == "ResourceInUse"
 
 

@@ -3,26 +3,27 @@
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from .clients import Aws, Clients
-from .create import on_create
-from .delete import on_delete
+from .core import wait
+from .core.create import on_create
+from .core.delete import on_delete
+from .core.kind import Kind
+from .core.update import on_update
 from .event import Event, event_of
 from .log import log, log_exception
-from .quota.operations import OPERATIONS as QUOTA_OPERATIONS
-from .quota.operations import TYPE as QUOTA
-from .quota.wait import is_complete as poll_quota
 from .reason import REASON_BYTES, shorten
-from .update import on_update
-from .wait import is_complete as poll
-from .watch import look
 
-OPERATIONS: Mapping[str, Callable[[Event, Aws], dict[str, Any]]] = {
+OPERATIONS: Mapping[str, Callable[[Kind[Any, Any], Event, Aws], dict[str, Any]]] = {
     "Create": on_create,
     "Update": on_update,
     "Delete": on_delete,
 }
+
+KINDS = {"Custom::HyperPodComputeQuota": "quota"}
+"""Folders by the custom resource's type. Any other is a cluster's, which had no type of its own once."""
 
 
 class CustomResourceError(Exception):
@@ -71,16 +72,25 @@ def watch(event: Mapping[str, Any], _context: object = None) -> dict[str, Any]:
     Returns:
         Done.
     """
-    return {**look(event, _aws())}
+    return {**_load("cluster.watch").look(event, _aws())}
 
 
 def _begin(event: Event, aws: Aws) -> dict[str, Any]:
-    operations = QUOTA_OPERATIONS if event.resource_type == QUOTA else OPERATIONS
-    return operations[event.kind](event, aws)
+    return OPERATIONS[event.kind](_kind(event), event, aws)
 
 
 def _poll(event: Event, aws: Aws) -> dict[str, Any]:
-    return poll_quota(event, aws) if event.resource_type == QUOTA else poll(event, aws)
+    return wait.is_complete(_kind(event), event, aws)
+
+
+def _kind(event: Event) -> Kind[Any, Any]:
+    """A function's process serves one kind, and loads no other."""
+    kind: Kind[Any, Any] = _load(f"{KINDS.get(event.resource_type, 'cluster')}.kind").KIND
+    return kind
+
+
+def _load(module: str) -> Any:
+    return import_module(f".{module}", __package__)
 
 
 def _run(action: Callable[[Event, Aws], dict[str, Any]], event: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,10 @@ from .log import log
 PATIENCE_SECONDS = 120.0
 """How long after an invocation began IAM may still be spreading a new role or policy."""
 
+UNANSWERED_SECONDS = PATIENCE_SECONDS + 125.0
+"""How long an invocation that has not answered may still make something: the last call begins when its
+patience ends, and repeats itself (clients.CONFIG: six times 15 s of silence, and 31 s between them)."""
+
 _Answer = TypeVar("_Answer")
 
 

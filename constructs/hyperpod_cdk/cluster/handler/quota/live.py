@@ -1,11 +1,16 @@
 """The quota as it is: DescribeComputeQuota's answer, found by id or by name."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..clients import Aws
+from ..core import thing
 from ..errors import AWS_ERRORS, is_not_found
+
+PHYSICAL_ID = re.compile(r"[a-z0-9]{12}/[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
+"""``<cluster id>/<name>``."""
 
 GONE = "Deleted"
 BUSY = frozenset({"Creating", "Updating"})
@@ -15,25 +20,13 @@ DELETE_FAILED = frozenset({"DeleteFailed", "DeleteRollbackFailed"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Live:
+class Live(thing.Live):
     """A quota that exists; ``description`` is DescribeComputeQuota's answer."""
 
-    description: Mapping[str, Any]
-
-    @property
-    def id(self) -> str:
-        """The 12 characters that the service drew."""
-        return str(self.description["ComputeQuotaId"])
-
-    @property
-    def arn(self) -> str:
-        """The quota's ARN."""
-        return str(self.description["ComputeQuotaArn"])
-
-    @property
-    def name(self) -> str:
-        """The quota's name."""
-        return str(self.description["Name"])
+    KEY = "ComputeQuotaId"
+    ARN = "ComputeQuotaArn"
+    NAME = "Name"
+    STATUS = "Status"
 
     @property
     def team(self) -> str:
@@ -41,19 +34,9 @@ class Live:
         return str(self.description["ComputeQuotaTarget"]["TeamName"])
 
     @property
-    def status(self) -> str:
-        """One of the API's SchedulerResourceStatus values."""
-        return str(self.description["Status"])
-
-    @property
     def version(self) -> int:
         """What an update must name."""
         return int(self.description["ComputeQuotaVersion"])
-
-    @property
-    def made(self) -> float:
-        """When it was made, in seconds since 1970."""
-        return float(self.description["CreationTime"].timestamp())
 
 
 def look(aws: Aws, quota_id: str) -> Live | None:
@@ -72,16 +55,18 @@ def look(aws: Aws, quota_id: str) -> Live | None:
     return None if live.status == GONE else live
 
 
-def find(aws: Aws, physical_id: str, *, whole: bool = False) -> Live | None:
-    """Describe a quota by its cluster and name; None when there is none.
+def find(aws: Aws, wanted: str, *, whole: bool = False) -> Live | None:
+    """Describe a quota; None when there is none.
 
     Args:
         aws: the way to AWS.
-        physical_id: ``<cluster id>/<name>``.
+        wanted: ``<cluster id>/<name>``, or the service's own id.
         whole: raise ResourceNotFound for one that a list shows and Describe does not know yet; otherwise
             what the list tells of it is given, which has no description.
     """
-    cluster_id, _, name = physical_id.partition("/")
+    if "/" not in wanted:
+        return look(aws, wanted)
+    cluster_id, _, name = wanted.partition("/")
     for summary in summaries(aws, NameContains=name):
         if summary["Name"] == name and summary.get("ClusterArn", "").endswith(f":cluster/{cluster_id}"):
             return _listed(aws, summary, whole=whole)

@@ -7,9 +7,9 @@ allow. It only ever spares a doomed CreateCluster: what can not be looked at doe
 from collections.abc import Mapping
 from typing import Any
 
-from .clients import Aws
-from .errors import AWS_ERRORS, RefusedError, code_of
-from .log import log
+from ..clients import Aws
+from ..errors import AWS_ERRORS, RefusedError, code_of
+from ..log import log
 from .request import GROUP_LISTS, Desired
 
 _SLURM_SINCE = "2026-01-01"
@@ -20,12 +20,12 @@ _PAUSE_SECONDS = 5.0
 """EC2 may show an image some seconds after it was made."""
 
 
-def refuse_unusable_images(desired: Desired, aws: Aws) -> None:
+def refuse_unusable_images(aws: Aws, desired: Desired) -> None:
     """Refuse images that are not there or not available.
 
     Args:
-        desired: the cluster that is to be made.
         aws: the way to AWS.
+        desired: the cluster that is to be made.
 
     Raises:
         RefusedError: EC2 answers that an image can not be used; all of them are named.

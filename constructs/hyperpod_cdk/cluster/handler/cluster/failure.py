@@ -6,11 +6,11 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-from .clients import Aws
-from .errors import AWS_ERRORS, code_of
+from ..clients import Aws
+from ..errors import AWS_ERRORS, code_of
+from ..log import log
+from ..reason import Part, compose
 from .live import Live
-from .log import log
-from .reason import Part, compose
 from .result import nodes
 
 ADVICE = (

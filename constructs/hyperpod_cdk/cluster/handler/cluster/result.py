@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .clients import Aws
+from ..clients import Aws
 from .live import Live
 from .request import Desired
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from botocore.model import ListShape, Shape, StructureShape
 
-from .clients import Aws
-from .errors import AWS_ERRORS, is_not_found
+from ..clients import Aws
+from ..core import thing
+from ..errors import AWS_ERRORS, is_not_found
 from .request import GROUP_LISTS
 
 LIVE_NAMES: Mapping[tuple[str, str], tuple[str, ...]] = {
@@ -33,35 +34,17 @@ LIVE_NAMES: Mapping[tuple[str, str], tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Live:
+class Live(thing.Live):
     """A cluster that exists; ``description`` is DescribeCluster's answer."""
 
-    description: Mapping[str, Any]
-
-    @property
-    def arn(self) -> str:
-        """The cluster's ARN."""
-        return str(self.description["ClusterArn"])
-
-    @property
-    def name(self) -> str:
-        """The cluster's name."""
-        return str(self.description.get("ClusterName", ""))
+    KEY = ARN = "ClusterArn"
+    NAME = "ClusterName"
+    STATUS = "ClusterStatus"
 
     @property
     def cluster_id(self) -> str:
         """The 12 characters at the end of the ARN."""
         return self.arn.rsplit("/", 1)[-1]
-
-    @property
-    def status(self) -> str:
-        """One of the API's ClusterStatus values."""
-        return str(self.description["ClusterStatus"])
-
-    @property
-    def made(self) -> float:
-        """When it was made, in seconds since 1970."""
-        return float(self.description["CreationTime"].timestamp())
 
     @property
     def is_losing_groups(self) -> bool:

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .clients import Aws
-from .errors import AWS_ERRORS, is_conflict
-from .log import log
-from .patience import patiently
+from ..clients import Aws
+from ..errors import AWS_ERRORS, is_conflict
+from ..log import log
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +24,7 @@ class Step:
     arguments: Mapping[str, Any]
 
 
-def send(aws: Aws, name: str, step: Step, *, patient: bool) -> bool:
+def send(aws: Aws, name: str, step: Step) -> bool:
     """Make the call; False when the cluster is busy and it must be made later.
 
     A call that took effect although its answer was lost is found busy when it is repeated.
@@ -34,12 +33,9 @@ def send(aws: Aws, name: str, step: Step, *, patient: bool) -> bool:
         aws: the way to AWS.
         name: the cluster's.
         step: what to send.
-        patient: repeat the call while IAM or the network stands in the way; a poll has no time for that.
     """
-    call = getattr(aws.sagemaker, step.operation)
-    arguments = {"ClusterName": name, **step.arguments}
     try:
-        patiently(aws, call, **arguments) if patient else call(**arguments)
+        getattr(aws.sagemaker, step.operation)(ClusterName=name, **step.arguments)
     except AWS_ERRORS as error:
         if not is_conflict(error):
             raise

@@ -10,15 +10,15 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .clients import Aws
-from .event import Event
+from ..clients import Aws
+from ..event import Event
+from ..log import log
+from ..ownership import read_tags
+from ..pending import pending_of
+from ..reason import REASON_BYTES, shorten
 from .failure import explain
 from .live import Live, find
-from .log import log
-from .ownership import read_tags
-from .pending import pending_of
-from .reason import REASON_BYTES, shorten
-from .request import Desired, Wait
+from .request import FORM, Desired, Wait
 from .result import attributes
 
 HAND_OVER_SECONDS = 45 * 60
@@ -31,17 +31,17 @@ _UNDER_WAY = frozenset({"Creating", "Updating", "SystemUpdating"})
 _LOST = frozenset({"Failed", "Deleting"})
 
 
-def released(event: Event, desired: Desired, aws: Aws) -> dict[str, Any] | None:
+def released(event: Event, live: Live, aws: Aws) -> dict[str, str] | None:
     """Answer for a cluster that is still on its way, if that is what was asked for.
 
     Returns:
         The attributes, or None while there is more to wait for or to send.
     """
+    desired = FORM.read_leniently(event.properties, aws)
     waited = aws.now() - event.handover["Since"]
     if desired.wait is Wait.IN_SERVICE or (desired.watch and waited < HAND_OVER_SECONDS):
         return None
-    live = find(aws, event.physical_id)
-    if live is None or live.status not in _UNDER_WAY:
+    if live.status not in _UNDER_WAY:
         return None
     note = pending_of(read_tags(aws, live.arn))
     if note and note.request_id == event.request_id:
@@ -49,8 +49,9 @@ def released(event: Event, desired: Desired, aws: Aws) -> dict[str, Any] | None:
     return attributes(aws, live, desired)
 
 
-def hand_over(event: Event, desired: Desired, aws: Aws) -> None:
+def hand_over(event: Event, aws: Aws) -> None:
     """Let the state machine go on waiting; a second call for the same condition changes nothing."""
+    desired = FORM.read_leniently(event.properties, aws)
     if not desired.watch:
         return
     handle = desired.watch["Handle"]

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .clients import Aws
-from .errors import AWS_ERRORS, code_of, is_transient
-from .log import log
+from ..clients import Aws
+from ..errors import AWS_ERRORS, code_of, is_transient
+from ..log import log
 
 NAMED_SECONDS = 40 * 60
 """How long a deletion waits for interfaces that name the cluster, of the 55 minutes that it may take."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .clients import Aws
+from ..clients import Aws
 from .difference import Change, Versions, differences, keyed
 from .policy import Policy, Rule
 from .refusals import can_go, controller_removal, refusal

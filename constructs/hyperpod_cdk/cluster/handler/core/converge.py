@@ -1,0 +1,76 @@
+"""Sending an update: tags and the first call now, the rest noted on the thing for is_complete to send.
+
+CloudFormation also sends an Update to roll back, while the thing may still be busy with the update that
+failed. Waiting for it here would hold a Lambda function for longer than it lives, and give up on the very
+updates that take longest. So what can not be sent now is noted on it and sent by is_complete, poll by poll.
+The note names the request: a poller of a cancelled update finds a newer one and sends nothing.
+
+A call is made once here, and never repeated: an update that goes on asking after CloudFormation has cancelled
+it would undo the rollback that overtook it. Whatever may pass is left to the polls, which look at the note.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..clients import Aws
+from ..errors import AWS_ERRORS, code_of, is_permission_delay, is_transient
+from ..event import Event
+from ..log import log
+from ..ownership import send_tags
+from ..patience import patiently
+from ..pending import Pending, forget_pending, note_pending, pending_of
+from .kind import D, Kind, L, Sent
+
+
+def converge(
+    kind: Kind[D, L],
+    event: Event,
+    *,
+    desired: D,
+    old: D | None,
+    live: L,
+    tags: Mapping[str, str],
+    aws: Aws,
+) -> dict[str, Any]:
+    """Send the tags, and what may be sent now; note on the thing whatever must wait.
+
+    Args:
+        kind: of the resource.
+        event: CloudFormation's.
+        desired: what is asked for.
+        old: what was asked for before; None of what is taken over.
+        live: what the service shows.
+        tags: the thing's.
+        aws: the way to AWS.
+
+    Returns:
+        The physical id and what is_complete needs.
+
+    Raises:
+        RefusedError: a change that the service does not make; nothing was changed.
+    """
+    send = kind.plan(aws, desired, old, live)
+    # of what is taken over nobody knows whose a tag is: it starts anew, with what is asked for
+    before = {key for key in tags if not key.startswith("aws:")} if old is None else set(old.tags)
+    send_tags(aws, live.arn, wanted=desired.tags, before=before, tags=tags)
+    try:
+        sent = send()
+    except AWS_ERRORS as error:
+        if not is_transient(error) and not is_permission_delay(error):
+            raise
+        log("call is left to is_complete", level="WARNING", code=code_of(error), reason=str(error))
+        sent = Sent(more=True)
+    now = int(aws.now())
+    if sent.more:
+        note = Pending(request_id=event.request_id, step=sent.step, since=now)
+        patiently(aws, note_pending, aws=aws, arn=live.arn, pending=note)
+    elif pending_of(tags):
+        patiently(aws, forget_pending, aws=aws, arn=live.arn)
+    handover = {
+        "Since": now,
+        "Made": live.key,
+        "Pending": sent.more,
+        "Sent": sent.step,
+        "TakenOver": old is None,
+    }
+    return {"PhysicalResourceId": desired.physical_id, "Handover": handover}
