@@ -15,6 +15,11 @@ from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NodeRecovery, Patchin
 
 _SERVICE_LABEL = re.compile(r"([a-z0-9-]+\.)*(sagemaker\.amazonaws\.com|kubernetes\.io|k8s\.io)/")
 _MEMORY_PERCENT = range(20, 101)
+_WITH_STRATEGIES = {
+    "drain_policy": (PatchingStrategy.DRAIN_FIRST,),
+    "idle_wait_window_in_seconds": (PatchingStrategy.WHEN_IDLE, PatchingStrategy.WHEN_ALL_IDLE),
+}
+"""Which settings of automatic patching go with which strategies."""
 NOT_RESTRICTED = (
     "auto_patch_config",
     "capacity_requirements",
@@ -159,9 +164,12 @@ def restricted_file_system(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP548",
         title="automatic patching that is told two things",
-        why="only DrainFirst drains nodes, and a date has to be one",
-        fix="use patching_strategy: DrainFirst with drain_policy, and a date such as 2026-12-31T03:00:00Z",
-        source=f"{GUIDE}sagemaker-hyperpod-ami-auto-patching.html, {API}API_ClusterAutoPatchConfig.html",
+        why="DrainFirst drains nodes and does not wait for them to be idle, the other strategies wait and do "
+        "not drain, and a date has to be one",
+        fix="use patching_strategy: DrainFirst with drain_policy, another with idle_wait_window_in_seconds, "
+        "and a date such as 2026-12-31T03:00:00Z",
+        source=f"{GUIDE}sagemaker-hyperpod-ami-auto-patching.html, {API}API_ClusterAutoPatchConfig.html "
+        "(as in botocore 1.44.8)",
     )
 )
 def auto_patch(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
@@ -170,12 +178,10 @@ def auto_patch(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         if config is None:
             continue
         strategy, date = config.patching_strategy, config.next_patch_date
-        if (
-            config.drain_policy is not None
-            and not unresolved(strategy)
-            and strategy != PatchingStrategy.DRAIN_FIRST
-        ):
-            yield rule.finding(f"{where}.drain_policy", "goes with DrainFirst only", given=strategy)
+        for name, strategies in _WITH_STRATEGIES.items() if not unresolved(strategy) else ():
+            if getattr(config, name) is not None and strategy not in strategies:
+                message = f"goes with {' and '.join(strategies)} only"
+                yield rule.finding(f"{where}.{name}", message, given=strategy)
         if date is not None and not unresolved(date) and not _is_date(date):
             yield rule.finding(f"{where}.next_patch_date", "is no date and time", given=date)
 

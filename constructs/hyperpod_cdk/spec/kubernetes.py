@@ -62,7 +62,8 @@ class AutoPatchConfig:
     a patch appears."""
     deployment_config: UpdateDeploymentConfig | None = None
     idle_wait_window_in_seconds: int | None = None
-    """How long to wait for nodes to be idle, 3600-2160000. Default: the service's."""
+    """How long to wait for nodes to be idle, 3600-2160000; not with ``DrainFirst``. Default: the service's,
+    86400."""
     drain_policy: DrainPolicy | None = None
     """With ``DrainFirst``. Default: the service's."""
 

@@ -396,6 +396,11 @@ ROWS = [
             ({"patching_strategy": STRATEGY, "next_patch_date": "2026-12-31T03:00:00Z"}, []),
             ({"patching_strategy": PatchingStrategy.DRAIN_FIRST, "drain_policy": DrainPolicy()}, []),
             ({"patching_strategy": TEXT_TOKEN, "drain_policy": DrainPolicy()}, []),
+            ({"patching_strategy": PatchingStrategy.WHEN_ALL_IDLE, "idle_wait_window_in_seconds": 3600}, []),
+            (
+                {"patching_strategy": PatchingStrategy.DRAIN_FIRST, "idle_wait_window_in_seconds": 3600},
+                ["compute.auto_patch_config.idle_wait_window_in_seconds"],
+            ),
             ({"patching_strategy": STRATEGY, "next_patch_date": TEXT_TOKEN}, []),
             (
                 {"patching_strategy": STRATEGY, "drain_policy": DrainPolicy()},
