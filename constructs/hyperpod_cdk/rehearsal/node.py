@@ -5,10 +5,9 @@ Nothing of the machine itself is touched: every path goes through the root, and 
 
 import atexit
 import json
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from hyperpod_cdk.rehearsal.node_commands.host import attach
 from hyperpod_cdk.rehearsal.node_commands.machine import STATE, CommandFault, Machine
 from hyperpod_cdk.rehearsal.node_commands.serving import PORT_VARIABLE, install, serving
+from hyperpod_cdk.rehearsal.scratch import scratch
 
 __all__ = ["CommandFault", "Machine", "node_environment", "prepare_root", "run_node", "slurm_conf"]
 
@@ -210,6 +210,6 @@ def slurm_conf(resource_config: Mapping[str, Any], address: str) -> str:
 @cache
 def _bytecode_directory() -> Path:
     # one for all nodes of this process, so that only the first of them compiles the scripts
-    directory = Path(tempfile.mkdtemp(prefix="hyperpod-cdk-bytecode-"))
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    return directory
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(scratch("hyperpod-cdk-bytecode-"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import string
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
@@ -39,6 +38,7 @@ from hyperpod_cdk.rehearsal.aws.stacks.service import CloudFormation
 from hyperpod_cdk.rehearsal.aws.step_functions import state_machines_execute
 from hyperpod_cdk.rehearsal.aws.trail import trail_is_empty
 from hyperpod_cdk.rehearsal.eks import Cluster
+from hyperpod_cdk.rehearsal.scratch import scratch
 
 _CREDENTIALS = {"aws_access_key_id": "EMBEDDEDAWS", "aws_secret_access_key": "embedded-aws"}
 """Any will do: moto tells accounts apart by the role that was assumed, not by the key."""
@@ -86,7 +86,7 @@ class EmbeddedAws:
         self._node_modules = node_modules or _find_node_modules(Path.cwd())
         self._extensions = tuple(extensions)
         self._stack = ExitStack()
-        mailbox = Mailbox(lambda: self.endpoint)
+        self._mailbox = mailbox = Mailbox(lambda: self.endpoint)
         self._registry = Registry(mailbox=mailbox, invoke=self._invoke, speed=speed)
         self._server = LoopbackServer(route=mailbox.receiver)
         self._file_systems: Mapping[str, Mapping[str, FileSystems]] = {}
@@ -183,7 +183,7 @@ class EmbeddedAws:
 
     def _start(self) -> None:
         enter = self._stack.enter_context
-        folder = Path(enter(tempfile.TemporaryDirectory(prefix="embedded-aws-")))
+        folder = enter(scratch("embedded-aws-"))
         BackendDict.reset()
         self._stack.callback(BackendDict.reset)
         # Moto's state machines call functions at this port of localhost.
@@ -209,6 +209,13 @@ class EmbeddedAws:
         # Last in, first out: no request may arrive once the functions are gone.
         self._stack.callback(self._pool.close)
         self._stack.callback(self._server.stop)
+        self._stack.callback(self._abandon)
+
+    def _abandon(self) -> None:
+        """Let stacks go that are still at work: threads that wait for an answer would keep the process."""
+        for service in self._services.values():
+            service.abandon()
+        self._mailbox.give_up("the embedded AWS has stopped")
 
     def _invoke(self, function: Any, event: Any) -> Any:
         return self._pool.invoke(function, event)

@@ -215,4 +215,4 @@ class Rehearsal:
             self.stage.console.print(line, markup=False, highlight=False, soft_wrap=True)
         with suppress(KeyboardInterrupt):
             threading.Event().wait()
-        self.stage.say("stopped")
+        self.stage.say("stopped: taking everything down")

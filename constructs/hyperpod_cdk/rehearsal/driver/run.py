@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.aws import EmbeddedAws
@@ -19,6 +18,8 @@ from hyperpod_cdk.rehearsal.driver.toolkit import Toolkit
 from hyperpod_cdk.rehearsal.driver.variants import Variants
 from hyperpod_cdk.rehearsal.hosts.host import HostError
 from hyperpod_cdk.rehearsal.hosts.requirements import CannotRunHostsError
+from hyperpod_cdk.rehearsal.interruptions import Interruptions
+from hyperpod_cdk.rehearsal.scratch import scratch
 
 SPEED = 240.0
 """How much faster than real time clusters, state machines and custom resources live."""
@@ -49,8 +50,7 @@ def prepared(
         on_hosts: whether nodes are hosts with real daemons; see :mod:`hyperpod_cdk.rehearsal.hosts`.
     """
     speed = HOSTS_SPEED if on_hosts else SPEED
-    with TemporaryDirectory(prefix="hyperpod-rehearsal-") as name:
-        folder = Path(name)
+    with scratch("hyperpod-rehearsal-") as folder:
         for part in ("cdk", "variants", "nodes"):
             (folder / part).mkdir()
         variants = Variants(config, folder / "variants")
@@ -70,13 +70,14 @@ def prepared(
                 environment=aws.environment(), folder=folder / "cdk", logs=_fresh(LOGS), stage=stage
             )
             with ExitStack() as stack:
+                # after the hosts are gone: nobody waits for scripts that run on them
+                stack.callback(service.close)
                 hosts = (
                     stack.enter_context(HostNodes(aws, service, logs=LOGS, faults=commands))
                     if on_hosts
                     else None
                 )
                 service.node_setup = hosts or RealNodes(aws.client("s3"), folder / "nodes", faults=commands)
-                stack.callback(service.close)
                 yield Rehearsal(
                     aws=aws, service=service, toolkit=toolkit, variants=variants, stage=stage, hosts=hosts
                 )
@@ -88,11 +89,26 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
+@contextmanager
+def _telling(stage: Stage) -> Iterator[None]:
+    """Say at once that an interruption was heard: to take everything down needs some seconds."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        stage.say("interrupted: taking everything down")
+        raise
+
+
 def run(config: Path, *, keep: bool, fault: Fault | None, on_hosts: bool = False) -> int:
     """Rehearse a configuration; see :func:`hyperpod_cdk.rehearsal.rehearse`."""
     stage = Stage()
+    interruptions = Interruptions()
     try:
-        with prepared(config, fault=fault, stage=stage, on_hosts=on_hosts) as rehearsal:
+        with (
+            interruptions,
+            prepared(config, fault=fault, stage=stage, on_hosts=on_hosts) as rehearsal,
+            _telling(stage),
+        ):
             if fault:
                 play_fault(rehearsal, fault)
             else:
@@ -101,7 +117,7 @@ def run(config: Path, *, keep: bool, fault: Fault | None, on_hosts: bool = False
         stage.say(f"the rehearsal failed: {error}", style="bold red")
         return 1
     except KeyboardInterrupt:
-        stage.say("interrupted")
-        return 130
+        stage.say("interrupted; nothing of it is left running")
+        return interruptions.exit_code
     stage.say("the rehearsal went as it should", style="bold green")
     return 0

@@ -7,15 +7,12 @@ another terminal, opens a shell on one of its hosts.
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 from hyperpod_cdk.rehearsal.hosts.host import HostError, enter, login
 from hyperpod_cdk.rehearsal.hosts.image import RECIPES
@@ -23,9 +20,10 @@ from hyperpod_cdk.rehearsal.hosts.plan import LUSTRE, OPENZFS, Plan, usual_group
 from hyperpod_cdk.rehearsal.hosts.requirements import CannotRunHostsError
 from hyperpod_cdk.rehearsal.hosts.room import BASE
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
+from hyperpod_cdk.rehearsal.interruptions import Interruptions
 
 ALICE = {"name": "alice", "uid": 2001, "gid": 2001, "groups": [], "ssh_public_keys": [], "sudo": True}
-WRONG_INPUT, INTERRUPTED = 2, 130
+WRONG_INPUT = 2
 
 
 def main() -> int:
@@ -48,14 +46,18 @@ def main() -> int:
     shell.add_argument("-u", "--user", default="root")
     shell.add_argument("rest", nargs=argparse.REMAINDER)
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, _terminated)
+    if given.command == "shell":
+        return _shell(given)
+    interruptions = Interruptions()
     try:
-        return _shell(given) if given.command == "shell" else _up(given)
+        with interruptions:
+            return _up(given)
     except (CannotRunHostsError, HostError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return INTERRUPTED
+        print("interrupted; nothing of it is left running", file=sys.stderr)
+        return interruptions.exit_code
 
 
 def _up(given: argparse.Namespace) -> int:
@@ -102,10 +104,6 @@ def _shell(given: argparse.Namespace) -> int:
     command = [*(login(given.user) if given.user != "root" else []), *(given.rest or ["bash"])]
     os.environ["PATH"] = f"/opt/slurm/bin:{os.environ['PATH']}"
     return subprocess.run(enter(int(chosen[0].read_text(encoding="utf-8")), *command), check=False).returncode
-
-
-def _terminated(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

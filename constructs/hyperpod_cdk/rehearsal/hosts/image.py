@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk.rehearsal.hosts.requirements import CannotRunHostsError
+from hyperpod_cdk.rehearsal.scratch import scratch
 
 STANDINS = Path(__file__).parent / "standins"
 PREPARATION = STANDINS / "image_prep.sh"
@@ -32,6 +34,9 @@ PACKAGES = tuple(
 SOURCE_FILES = ("/etc/apt/sources.list", "/etc/apt/sources.list.d")
 HOME_SUITES = ("bookworm", "trixie")
 UNUSED_SECONDS = 86400.0
+# so that nothing of a build outlives whoever wanted it, mounts in the draft among the rest
+APART = ["setpriv", "--pdeathsig", "KILL"]
+APART += ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +93,18 @@ def image(recipe: Recipe) -> Path:
 
 
 def _build(recipe: Recipe, place: Path) -> None:
+    print(
+        f"building an image of {recipe.suite} with Slurm {recipe.slurm}, once: half a minute", file=sys.stderr
+    )
     draft = place.with_suffix(".draft")
     shutil.rmtree(draft, ignore_errors=True)
-    command = ["mmdebstrap", "--mode=root", "--variant=minbase", f"--include={','.join(recipe.packages)}"]
+    command = [
+        *APART,
+        "mmdebstrap",
+        "--mode=root",
+        "--variant=minbase",
+        f"--include={','.join(recipe.packages)}",
+    ]
     # "$1" in a hook is the tree
     command += [
         f'--customize-hook=bash {PREPARATION} "$1"',
@@ -99,8 +113,21 @@ def _build(recipe: Recipe, place: Path) -> None:
         *_sources(recipe.suite),
     ]
     log = place.with_suffix(".log")
-    with log.open("w", encoding="utf-8") as stream:
-        done = subprocess.run(command, stdout=stream, stderr=subprocess.STDOUT, check=False)
+    try:
+        with log.open("w", encoding="utf-8") as stream, scratch("hyperpod-image-") as folder:
+            done = subprocess.run(
+                command,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, "TMPDIR": str(folder)},
+                check=False,
+            )
+    except BaseException:
+        # it is killed by now, and with it every process and mount of its namespaces
+        shutil.rmtree(draft, ignore_errors=True)
+        log.unlink()
+        raise
     if done.returncode:
         shutil.rmtree(draft, ignore_errors=True)
         last = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:])

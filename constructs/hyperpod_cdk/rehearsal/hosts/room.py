@@ -61,7 +61,7 @@ class Room:
         assert self._keeper.stdin is not None
         self._keeper.stdin.close()
         self._keeper.wait(CLOSING_SECONDS)
-        self._keeper = None
+        self._keeper, self._init = None, 0
         # they are gone with the room; only their exit codes are left to be collected
         for process in self._processes:
             process.wait(CLOSING_SECONDS)

@@ -39,6 +39,11 @@ class Mailbox:
         """Take nothing more at an address."""
         self._receivers.pop(address.removeprefix(self._endpoint()), None)
 
+    def give_up(self, reason: str) -> None:
+        """Give everybody who waits for an answer one that tells of a failure."""
+        for path, receive in list(self._receivers.items()):
+            receive({"Status": "FAILED", "Reason": reason, "UniqueId": path})
+
     def receiver(self, path: str) -> Callable[[bytes], None] | None:
         """Give what takes the body sent to a path; None where nobody waits there."""
         receive = self._receivers.get(path)

@@ -7,12 +7,13 @@ import logging
 import traceback
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from threading import Event as Flag
 from threading import Lock, Thread
 from typing import Any
 
-from hyperpod_cdk.rehearsal.aws.resources.base import ResourceError
-from hyperpod_cdk.rehearsal.aws.stacks.operation import Environment, Operation
+from hyperpod_cdk.rehearsal.aws.resources.base import ResourceError, ResourceType
+from hyperpod_cdk.rehearsal.aws.stacks.operation import Environment, Operation, TypeLookup
 from hyperpod_cdk.rehearsal.aws.stacks.records import Event, Stack
 from hyperpod_cdk.rehearsal.aws.stacks.template import TemplateError, load_template
 
@@ -65,7 +66,9 @@ class CloudFormation:
     """
 
     def __init__(self, environment: Callable[[Callable[[], Mapping[str, str]]], Environment]) -> None:
-        self._environment = environment(self._exports)
+        around = environment(self._exports)
+        self._environment = replace(around, lookup=self._while_at_work(around.lookup))
+        self._abandoned = Flag()
         self._stacks: dict[str, Stack] = {}
         self._change_sets: dict[str, ChangeSet] = {}
         self._lock = Lock()
@@ -223,6 +226,10 @@ class CloudFormation:
 
         self._begin(stack, run, first="DELETE_IN_PROGRESS", token=token)
 
+    def abandon(self) -> None:
+        """Leave every stack as it is: operations under way end at their next resource."""
+        self._abandoned.set()
+
     # -- inside ----------------------------------------------------------------------------------------
 
     def _begin(self, stack: Stack, run: Callable[[], None], *, first: str, token: str | None) -> None:
@@ -236,12 +243,22 @@ class CloudFormation:
             try:
                 run()
             except Exception as error:  # a mistake of ours must end the operation, not hang the client
+                if self._abandoned.is_set():
+                    return
                 _LOG.error("stack operation failed: %s", traceback.format_exc())
                 stack.set_status(
                     first.replace("_IN_PROGRESS", "_FAILED"), f"the embedded AWS failed: {error!r}"
                 )
 
         Thread(target=safely, name=f"stack-{stack.name}", daemon=True).start()
+
+    def _while_at_work(self, lookup: TypeLookup) -> TypeLookup:
+        def guarded(name: str) -> ResourceType:
+            if self._abandoned.is_set():
+                raise RuntimeError("the embedded CloudFormation has stopped")
+            return lookup(name)
+
+        return guarded
 
     def _stack_for(self, name: str, kind: str) -> Stack:
         if kind == "UPDATE":
