@@ -17,7 +17,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.access.keys import encrypted_log_group
-from hyperpod_cdk.cluster.handler_policy import allow, use_images, use_plans
+from hyperpod_cdk.cluster.handler_policy import allow, owned, use_images, use_plans
 from hyperpod_cdk.cluster.permissions import CHANGE_NODES
 from hyperpod_cdk.nag import FUNCTION_PACKS, acknowledge, in_packs, wildcards
 from hyperpod_cdk.service.botocore_data import write_cluster_model
@@ -39,6 +39,8 @@ class BootstrapGuardFunction(Construct):
         groups: the cluster's groups: an update of one names its training plan and image again.
         role_arns: execution roles of the groups, which an update names again too.
         settings: how many failures are too many.
+        owner: logical id of the custom resource whose cluster it is, which alone may be stopped. Default: any
+            cluster, since CloudFormation's own resource tags none.
         log_retention: of the function's log. Default: three months.
         encryption_key: of that log. Default: CloudWatch Logs' own encryption.
     """
@@ -52,6 +54,7 @@ class BootstrapGuardFunction(Construct):
         groups: Sequence[InstanceGroup],
         role_arns: Sequence[str],
         settings: BootstrapGuard,
+        owner: str | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
         encryption_key: kms.IKey | None = None,
     ) -> None:
@@ -66,7 +69,7 @@ class BootstrapGuardFunction(Construct):
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description="Stops HyperPod instance groups whose nodes keep failing",
         )
-        self._allow(role, cluster_name, role_arns)
+        self._allow(role, cluster_name, role_arns, owner)
         self._allow_named(role, groups)
         with _code() as path:
             self.function = lambda_.Function(
@@ -107,7 +110,7 @@ class BootstrapGuardFunction(Construct):
         )
         _acknowledge(self.function)
 
-    def _allow(self, role: iam.Role, cluster_name: str, role_arns: Sequence[str]) -> None:
+    def _allow(self, role: iam.Role, cluster_name: str, role_arns: Sequence[str], owner: str | None) -> None:
         stack = cdk.Stack.of(self)
         clusters = stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")
         node_logs = stack.format_arn(
@@ -118,6 +121,7 @@ class BootstrapGuardFunction(Construct):
         )
         bus = stack.format_arn(service="events", resource="event-bus", resource_name="default")
         looks = [f"sagemaker:{name}" for name in ("DescribeCluster", "ListClusterEvents", "ListClusterNodes")]
+        mine = owned("aws:ResourceTag", owner) if owner else None
         passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
         policy = iam.ManagedPolicy(
             self,
@@ -125,7 +129,8 @@ class BootstrapGuardFunction(Construct):
             roles=[role],
             description="What the bootstrap guard of a HyperPod cluster uses",
             statements=[
-                allow("LookAndStop", [*looks, "sagemaker:UpdateCluster", *CHANGE_NODES], [clusters]),
+                allow("Look", looks, [clusters]),
+                allow("Stop", ["sagemaker:UpdateCluster", *CHANGE_NODES], [clusters], mine),
                 allow("PassRoles", ["iam:PassRole"], list(dict.fromkeys(role_arns)), passed),
                 allow("ReadNodeLogs", ["logs:GetLogEvents"], [node_logs]),
                 allow("Tell", ["events:PutEvents"], [bus]),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 import aws_cdk as cdk
@@ -171,6 +172,7 @@ class HyperPodCluster(ClusterBase):
     def _bootstrap_guard(self, role_arns: Sequence[str]) -> BootstrapGuardFunction | None:
         if self._lifecycle.bootstrap_guard is None:
             return None
+        element = cast(cdk.CfnElement, self.resource.node.default_child)
         return BootstrapGuardFunction(
             self,
             "BootstrapGuard",
@@ -178,6 +180,7 @@ class HyperPodCluster(ClusterBase):
             groups=self._spec.instance_groups,
             role_arns=role_arns,
             settings=self._lifecycle.bootstrap_guard,
+            owner=cdk.Stack.of(self).get_logical_id(element) if self.provider else None,
             log_retention=self._log_retention,
             encryption_key=self._encryption_key,
         )

@@ -67,15 +67,14 @@ def _own_clusters(stack: cdk.Stack, logical_id: str) -> Statements:
     tagged as ours; but no page tells its value for CreateCluster, and a wrong one would let nothing be made.
     """
     clusters = [clusters_of(stack)]
-    owner = dict(zip(OWNERSHIP_TAGS, (cdk.Aws.STACK_ID, logical_id), strict=True))
     return [
         allow("LookAtClusters", permissions.LOOK_AT_CLUSTERS, clusters),
-        allow("CreateCluster", permissions.CREATE_CLUSTER, clusters, _tagged("aws:RequestTag", owner)),
+        allow("CreateCluster", permissions.CREATE_CLUSTER, clusters, owned("aws:RequestTag", logical_id)),
         allow(
             "ChangeOwnCluster",
             [*permissions.CHANGE_CLUSTER, *permissions.CHANGE_NODES],
             clusters,
-            _tagged("aws:ResourceTag", owner),
+            owned("aws:ResourceTag", logical_id),
         ),
     ]
 
@@ -176,8 +175,10 @@ def allow(
     return iam.PolicyStatement(sid=sid, actions=actions, resources=resources, conditions=conditions or {})
 
 
-def _tagged(key: str, tags: Mapping[str, str]) -> dict[str, Any]:
-    return {"StringEquals": {f"{key}/{name}": value for name, value in tags.items()}}
+def owned(key: str, logical_id: str) -> dict[str, Any]:
+    """The condition that a cluster is, or becomes, that of a custom resource of this stack."""
+    tags = zip(OWNERSHIP_TAGS, (cdk.Aws.STACK_ID, logical_id), strict=True)
+    return {"StringEquals": {f"{key}/{name}": value for name, value in tags}}
 
 
 def _in_parts(
