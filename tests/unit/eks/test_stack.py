@@ -62,7 +62,6 @@ GPU = InstanceGroup(
     auto_patch_config=AutoPatchConfig(
         patching_strategy=PatchingStrategy.DRAIN_FIRST,
         next_patch_date="2026-12-31T03:00:00Z",
-        idle_wait_window_in_seconds=7200,
         drain_policy=DrainPolicy(drain_timeout_in_seconds=600, on_drain_timeout=OnDrainTimeout.SKIP),
     ),
 )
@@ -71,6 +70,9 @@ FLEXIBLE = InstanceGroup(
     instance_requirements=InstanceRequirements(instance_types=["ml.g5.8xlarge", "ml.g5.4xlarge"]),
     instance_count=0,
     capacity_requirements=CapacityType.SPOT,
+    auto_patch_config=AutoPatchConfig(
+        patching_strategy=PatchingStrategy.WHEN_IDLE, idle_wait_window_in_seconds=7200
+    ),
     kubernetes_config=KubernetesConfig(
         labels={"example.com/team": "research"},
         taints=[Taint(key="spot", value="yes", effect=TaintEffect.PREFER_NO_SCHEDULE)],
@@ -147,9 +149,9 @@ def test_the_request_in_the_words_of_the_api(request_: dict[str, Any]) -> None:
     assert gpu["AutoPatchConfig"] == {
         "PatchingStrategy": "DrainFirst",
         "PatchSchedule": {"NextPatchDate": "2026-12-31T03:00:00Z"},
-        "IdleWaitWindowInSeconds": 7200,
         "DrainPolicy": {"DrainTimeoutInSeconds": 600, "OnDrainTimeout": "Skip"},
     }
+    assert flexible["AutoPatchConfig"] == {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 7200}
     assert flexible["InstanceRequirements"] == {"InstanceTypes": ["ml.g5.8xlarge", "ml.g5.4xlarge"]}
     assert flexible["CapacityRequirements"] == {"Spot": {}}
     assert flexible["KubernetesConfig"] == {

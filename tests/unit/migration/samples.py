@@ -156,7 +156,6 @@ _PATCHED = {
         "WaitIntervalInSeconds": 60,
         "AutoRollbackConfiguration": [{"AlarmName": "nodes-lost"}],
     },
-    "IdleWaitWindowInSeconds": 7200,
     "DrainPolicy": {"DrainTimeoutInSeconds": 900, "OnDrainTimeout": "Skip"},
 }
 ON_EKS: dict[str, Any] = {
@@ -186,6 +185,7 @@ ON_EKS: dict[str, Any] = {
             "ExecutionRole": ROLE,
             "LifeCycleConfig": _SCRIPTS,
             "CapacityRequirements": {"Spot": {}},
+            "AutoPatchConfig": {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 7200},
             "KubernetesConfig": {
                 "Taints": [
                     {"Key": "example.com/spot", "Value": "true", "Effect": "NoSchedule"},

@@ -66,13 +66,13 @@ def _auto_patch(dice: Dice) -> AutoPatchConfig | None:
     policy = DrainPolicy(
         drain_timeout_in_seconds=dice.maybe(0, 5400), on_drain_timeout=dice.maybe(*OnDrainTimeout)
     )
-    scheduled = updates(dice)
+    scheduled, drains = updates(dice), strategy is PatchingStrategy.DRAIN_FIRST
     config = AutoPatchConfig(
         patching_strategy=strategy,
         next_patch_date=dice.maybe("2026-12-31T03:00:00Z"),
         deployment_config=scheduled.deployment_config if scheduled else None,
-        idle_wait_window_in_seconds=dice.maybe(3600, 2160000),
-        drain_policy=dice.maybe(policy) if strategy is PatchingStrategy.DRAIN_FIRST else None,
+        idle_wait_window_in_seconds=None if drains else dice.maybe(3600, 2160000),
+        drain_policy=dice.maybe(policy) if drains else None,
     )
     return config if dice.often() else None
 

@@ -61,7 +61,6 @@ FULL = changed(
         "compute.auto_patch_config": AutoPatchConfig(
             patching_strategy=PatchingStrategy.DRAIN_FIRST,
             next_patch_date="2026-12-31T03:00:00Z",
-            idle_wait_window_in_seconds=3600,
             drain_policy=DrainPolicy(drain_timeout_in_seconds=60, on_drain_timeout=OnDrainTimeout.FORCE),
             deployment_config=UpdateDeploymentConfig(
                 rolling_update_policy=RollingUpdatePolicy(
@@ -84,10 +83,14 @@ FULL = changed(
         "controller.secondary_volume": EbsVolume(volume_size_in_gb=500),
     }
 )
+# what excludes something of the other one
 SHARED = changed(
     {
         "controller.environment_config": EnvironmentConfig(),
         "cluster.shared_environment_config": SharedEnvironmentConfig(fsx_lustre_config=LUSTRE),
+        "compute.auto_patch_config": AutoPatchConfig(
+            patching_strategy=PatchingStrategy.WHEN_IDLE, idle_wait_window_in_seconds=3600
+        ),
     },
     FULL,
 )
@@ -102,7 +105,8 @@ TAKEN = [(member, value) for member in ON_EKS if member in SHAPES for value in t
 
 
 def spec_of(member: str) -> HyperPodSpec:
-    return SHARED if "SharedEnvironmentConfig" in member else FULL
+    ours = ("SharedEnvironmentConfig", "IdleWaitWindowInSeconds")
+    return SHARED if any(one in member for one in ours) else FULL
 
 
 def test_the_full_specs_have_every_member_and_are_taken() -> None:
