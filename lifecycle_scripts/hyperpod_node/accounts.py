@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_node.root import Root
 
 
-@dataclass(frozen=True, kw_only=True)
-class Account:
+class Account(NamedTuple):
     """A line of /etc/passwd."""
 
     name: str
@@ -18,8 +17,7 @@ class Account:
     shell: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnixGroup:
+class UnixGroup(NamedTuple):
     """A line of /etc/group."""
 
     name: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.halt import Halt
@@ -41,8 +40,7 @@ class Clock:
         return seconds * self.scale
 
 
-@dataclass(frozen=True, kw_only=True)
-class Deadline:
+class Deadline(NamedTuple):
     """The moment a step has to be done by."""
 
     clock: Clock

@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from hyperpod_node.clock import Clock, Deadline
 from hyperpod_node.errors import NodeError, TerminatedError
@@ -23,8 +23,7 @@ TIMED_OUT = 124
 SLURM_PATHS = ("/opt/slurm/bin", "/opt/slurm/sbin")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Completed:
+class Completed(NamedTuple):
     """How a command ended.
 
     Args:
@@ -55,7 +54,6 @@ class Completed:
         return NodeError(message, command=self.as_typed, last_lines=self.lines[-10:], advice=advice)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Commands:
     """Starts commands for one step.
 
@@ -65,15 +63,38 @@ class Commands:
         environment: the whole environment of the commands.
         log: where each command is noted.
         step: the step they are noted under.
-        directory: their working directory.
+        directory: their working directory; the one of this process unless given.
     """
 
-    clock: Clock
-    deadline: Deadline
-    environment: Mapping[str, str]
-    log: Log
-    step: str = ""
-    directory: Path = field(default_factory=Path.cwd)
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        deadline: Deadline,
+        environment: Mapping[str, str],
+        log: Log,
+        step: str = "",
+        directory: Path | None = None,
+    ) -> None:
+        self.clock = clock
+        self.deadline = deadline
+        self.environment = environment
+        self.log = log
+        self.step = step
+        self.directory = directory or Path.cwd()
+
+    def bound(self, *, deadline: Deadline, step: str) -> Commands:
+        """The same for one step."""
+        return self._changed(deadline=deadline, step=step)
+
+    def telling(self, log: Log) -> Commands:
+        """The same, but noted elsewhere."""
+        return self._changed(log=log)
+
+    def _changed(self, **members: object) -> Commands:
+        new = object.__new__(type(self))
+        new.__dict__ = {**self.__dict__, **members}
+        return new
 
     def available(self, name: str) -> bool:
         """Whether there is such a command on PATH."""

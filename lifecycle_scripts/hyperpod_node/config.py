@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from hyperpod_node import features
 from hyperpod_node.accounting import declared
@@ -27,8 +28,7 @@ MOUNT_PATH = re.compile(r"(/[A-Za-z0-9._-]+)+")
 ADVICE = "config.json is made at deployment: deploy again, and do not edit it in the bucket"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mount:
+class Mount(NamedTuple):
     """A file system and where it goes.
 
     Args:
@@ -50,8 +50,7 @@ class Mount:
     by_service: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Group:
+class Group(NamedTuple):
     """What the deployment says about an instance group.
 
     Args:
@@ -63,8 +62,7 @@ class Group:
     mounts: tuple[Mount, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class User:
+class User(NamedTuple):
     """A user who exists on every node under the same numbers.
 
     Args:
@@ -86,16 +84,14 @@ class User:
     account: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class UserGroup:
+class UserGroup(NamedTuple):
     """A group that exists on every node under the same number."""
 
     name: str
     gid: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class SlurmSettings:
+class SlurmSettings(NamedTuple):
     """What is added to slurm.conf.
 
     Args:
@@ -105,14 +101,13 @@ class SlurmSettings:
         pam_slurm_adopt: whether logins to compute nodes need a job there.
     """
 
-    conf: Mapping[str, str] = field(default_factory=dict)
-    scale: Mapping[str, str] = field(default_factory=dict)
+    conf: Mapping[str, str] = MappingProxyType({})
+    scale: Mapping[str, str] = MappingProxyType({})
     epilog: bool = False
     pam_slurm_adopt: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeConfig:
+class NodeConfig(NamedTuple):
     """The whole of config.json."""
 
     mode_by_group: Mapping[str, str]
@@ -120,9 +115,9 @@ class NodeConfig:
     users: tuple[User, ...] = ()
     user_groups: tuple[UserGroup, ...] = ()
     removed_users: tuple[str, ...] = ()
-    slurm: SlurmSettings = field(default_factory=SlurmSettings)
-    accounting: declared.Declared = field(default_factory=declared.Declared)
-    features: features.Features = field(default_factory=features.Features)
+    slurm: SlurmSettings = SlurmSettings()
+    accounting: declared.Declared = declared.Declared()
+    features: features.Features = features.Features()
 
 
 def load(directory: Path) -> NodeConfig:

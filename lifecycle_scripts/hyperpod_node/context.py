@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from hyperpod_node.clock import Clock, Deadline
 from hyperpod_node.commands import Commands
@@ -14,8 +14,7 @@ from hyperpod_node.log import Log
 from hyperpod_node.root import Root
 
 
-@dataclass(frozen=True, kw_only=True)
-class Context:
+class Context(NamedTuple):
     """The node, the deployment, and the means to act.
 
     Args:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hyperpod_node.commands import Commands
 from hyperpod_node.config import Mount, NodeConfig
@@ -22,8 +21,7 @@ DEFAULT_PATH = "/opt/ml/config/resource_config.json"
 HOOK_OF_MODE = {"extension": "on_init_complete", "custom": "on_create", "legacy": "on_create"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Instance:
+class Instance(NamedTuple):
     """One node as the service lists it.
 
     Args:
@@ -43,8 +41,7 @@ class Instance:
     agent_address: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cluster:
+class Cluster(NamedTuple):
     """resource_config.json as typed data."""
 
     name: str
@@ -62,8 +59,7 @@ class Cluster:
         return "amazonaws.com.cn" if self.arn.split(":")[1] == "aws-cn" else "amazonaws.com"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Node:
+class Node(NamedTuple):
     """Everything that the steps need to know about this node.
 
     Args:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from hyperpod_node.reading import Reader
 
@@ -11,8 +12,7 @@ SCHEMAS = ("rfc2307", "rfc2307bis", "AD")
 POSITIONS = ("before", "after")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Artifact:
+class Artifact(NamedTuple):
     """Something that the image may lack.
 
     Args:
@@ -26,8 +26,7 @@ class Artifact:
     sha256: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Downloads:
+class Downloads(NamedTuple):
     """Where artifacts come from.
 
     Args:
@@ -36,13 +35,12 @@ class Downloads:
         internet: whether their makers are asked when no source has them.
     """
 
-    artifacts: Mapping[str, Artifact] = field(default_factory=dict)
+    artifacts: Mapping[str, Artifact] = MappingProxyType({})
     sources: tuple[str, ...] = ()
     internet: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Containers:
+class Containers(NamedTuple):
     """Docker, Enroot and Pyxis; an empty directory means the best that the node has."""
 
     docker: bool
@@ -51,8 +49,7 @@ class Containers:
     required: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class Directory:
+class Directory(NamedTuple):
     """An LDAP directory for SSSD; empty texts where nothing is said."""
 
     domain: str
@@ -70,8 +67,7 @@ class Directory:
     required: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class BucketMount:
+class BucketMount(NamedTuple):
     """An S3 bucket as files; no node types mean all."""
 
     bucket: str
@@ -84,16 +80,14 @@ class BucketMount:
     required: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogRotation:
+class LogRotation(NamedTuple):
     """How long Slurm's logs are kept."""
 
     max_size_mib: int
     keep: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Monitoring:
+class Monitoring(NamedTuple):
     """Metrics and where they are written."""
 
     remote_write_url: str
@@ -103,8 +97,7 @@ class Monitoring:
     labels: Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnStep:
+class OwnStep(NamedTuple):
     """A script of the user's; no node types and no groups mean all."""
 
     name: str
@@ -119,11 +112,10 @@ class OwnStep:
     attempts: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Features:
+class Features(NamedTuple):
     """All of it."""
 
-    downloads: Downloads = field(default_factory=Downloads)
+    downloads: Downloads = Downloads()
     containers: Containers | None = None
     directory: Directory | None = None
     bucket_mounts: tuple[BucketMount, ...] = ()

@@ -11,8 +11,8 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from hyperpod_node import live_mounts
 from hyperpod_node.accounts import Account
@@ -26,8 +26,7 @@ HOME_MODE = 0o750
 PREFERRED = ("OPENZFS", "LUSTRE")
 
 
-@dataclass(frozen=True, kw_only=True)
-class HomeBase:
+class HomeBase(NamedTuple):
     """Where home directories lie.
 
     Args:

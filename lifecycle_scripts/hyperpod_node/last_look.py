@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 from hyperpod_node.checks import CHECKS
@@ -46,7 +45,7 @@ def at_the_end(context: Context) -> str:
     A step that is required has failed by then; ending the set-up here would only lose the node's own log.
     """
     quiet = Log(context.root, io.StringIO(), to_file=False)
-    looking = replace(context, log=quiet, commands=replace(context.commands, log=quiet))
+    looking = context._replace(log=quiet, commands=context.commands.telling(quiet))
     leave_out = (*JUST_DONE, *JUST_DONE_BY_MODE.get(context.node.mode, ()))
     results = {one.name: one for one in check(looking, leave_out=leave_out)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_node.config import Mount
 from hyperpod_node.root import Root
@@ -12,8 +12,7 @@ PROC_MOUNTS = "/proc/mounts"
 KERNEL_TYPES = {"LUSTRE": ("lustre",), "OPENZFS": ("nfs4", "nfs")}
 
 
-@dataclass(frozen=True, kw_only=True)
-class LiveMount:
+class LiveMount(NamedTuple):
     """One line of /proc/mounts."""
 
     source: str

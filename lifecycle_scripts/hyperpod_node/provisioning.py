@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_node.config import MOUNT_PATH, Mount
 from hyperpod_node.errors import NodeError
@@ -14,8 +14,7 @@ DIRECTORY = "/opt/ml/config"
 LUSTRE_PATH, OPENZFS_PATH = "/fsx", "/home"
 
 
-@dataclass(frozen=True, kw_only=True)
-class MultiHead:
+class MultiHead(NamedTuple):
     """Several controllers (`slurm_configurations`).
 
     Args:
@@ -33,8 +32,7 @@ class MultiHead:
     topic_arn: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProvisioningParameters:
+class ProvisioningParameters(NamedTuple):
     """The members that a node needs.
 
     Args:

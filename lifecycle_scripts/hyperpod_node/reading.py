@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_node.errors import NodeError
 
 
-@dataclass(frozen=True)
-class Reader:
+class Reader(NamedTuple):
     """One value of a JSON document and where it stands.
 
     Args:

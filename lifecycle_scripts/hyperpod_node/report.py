@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from hyperpod_node.facts import Node
 from hyperpod_node.log import PATH as LOG_PATH
@@ -18,8 +18,7 @@ SET_UP_HOOKS = ("on_create", "on_init_complete")
 RESULT_FORMAT = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(NamedTuple):
     """A whole run of the entry script.
 
     Args:
@@ -100,4 +99,4 @@ def write_result(run: Run, root: Root) -> None:
 
 
 def _step(result: StepResult) -> dict[str, object]:
-    return {**asdict(result), "began": round(result.began, 3), "seconds": round(result.seconds, 3)}
+    return {**result._asdict(), "began": round(result.began, 3), "seconds": round(result.seconds, 3)}

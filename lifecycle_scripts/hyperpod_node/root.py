@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 VARIABLE = "HYPERPOD_CDK_ROOT"
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(NamedTuple):
     """Every path of the machine goes through here.
 
     Args:

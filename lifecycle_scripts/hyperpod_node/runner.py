@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hyperpod_node.clock import Deadline
 from hyperpod_node.context import Context
@@ -23,8 +23,7 @@ GRACE_SECONDS = 60.0
 LAST_WORDS_SECONDS = 5.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Running:
+class _Running(NamedTuple):
     step: Step
     began: float
     must_end: float
@@ -117,8 +116,8 @@ class Runner:
         running = self._running.pop(result.name, None)
         if running is None:
             return
-        self._results[result.name] = replace(
-            result, began=running.began, needs=running.step.needs, after=running.step.after
+        self._results[result.name] = result._replace(
+            began=running.began, needs=running.step.needs, after=running.step.after
         )
         if result.outcome == "failed":
             self._clock.halt.give_up(f"given up, since {result.name} failed")
@@ -132,9 +131,9 @@ class Runner:
             reason = self._clock.halt.reason if self._clock.halt.terminated else "does not end"
             result = failure(name, NodeError(f"{name}: {reason}", advice=HUNG_ADVICE))
             if not entry.step.required and not self._clock.halt.terminated:
-                result = replace(result, outcome="warning")
+                result = result._replace(outcome="warning")
             _log_end(result, self._context)
-            self._record(replace(result, attempts=1, seconds=now - self._started - entry.began))
+            self._record(result._replace(attempts=1, seconds=now - self._started - entry.began))
 
 
 def run_steps(steps: Sequence[Step], context: Context) -> list[StepResult]:
@@ -153,30 +152,29 @@ def run_step(step: Step, context: Context) -> StepResult:
         result = failure(step.name, NodeError(str(error), advice=TERMINATED_ADVICE))
     except GivenUpError as error:
         result = StepResult(name=step.name, outcome="not run", detail=str(error), attempts=1)
-    result = replace(result, seconds=context.clock.now() - began)
+    result = result._replace(seconds=context.clock.now() - began)
     _log_end(result, context)
     return result
 
 
 def _attempts(step: Step, context: Context) -> StepResult:
     for attempt in range(1, step.attempts + 1):
-        result = replace(_attempt(step, context), attempts=attempt)
+        result = _attempt(step, context)._replace(attempts=attempt)
         if result.outcome != "failed" or attempt == step.attempts:
             break
         context.log.line(f"attempt {attempt} of {step.attempts} failed: {result.detail}", step=step.name)
         context.clock.sleep(step.pause_seconds * 2 ** (attempt - 1))
     if result.outcome == "failed" and not step.required:
-        return replace(result, outcome="warning")
+        return result._replace(outcome="warning")
     return result
 
 
 def _attempt(step: Step, context: Context) -> StepResult:
     deadline = Deadline.after(context.clock, step.time_limit_seconds)
-    bound = replace(
-        context,
+    bound = context._replace(
         deadline=deadline,
         step=step.name,
-        commands=replace(context.commands, deadline=deadline, step=step.name),
+        commands=context.commands.bound(deadline=deadline, step=step.name),
     )
     try:
         return StepResult(name=step.name, outcome="done", detail=step.run(bound))

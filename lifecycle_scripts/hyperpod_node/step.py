@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
+from typing import NamedTuple
 
 from hyperpod_node.config import MODES, NODE_TYPES
 from hyperpod_node.context import Context
@@ -38,8 +38,7 @@ class Later:
         return self.function()(*self._first, context)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """One step of a node's set-up.
 
     Args:
@@ -87,8 +86,7 @@ class Step:
         return self.time_limit_seconds * self.attempts + pauses + self.spread_seconds
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepResult:
+class StepResult(NamedTuple):
     """How a step ended.
 
     Args:

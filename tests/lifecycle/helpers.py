@@ -140,11 +140,12 @@ class FakeClock(Clock):
         self.meanwhile()
 
 
-@dataclass(frozen=True, kw_only=True)
 class InProcessCommands(Commands):
     """Commands whose stand-ins are called rather than started, for speed; anything else is started."""
 
-    machine: Machine
+    def __init__(self, *, machine: Machine, **members: Any) -> None:
+        super().__init__(**members)
+        self.machine = machine
 
     def _once(
         self,
@@ -174,6 +175,14 @@ class Bench:
     @property
     def log(self) -> str:
         return self.output.getvalue()
+
+    def alter(self, part: str = "", **members: Any) -> None:
+        """Change members of the context, or of its `config`, `node` or, with the node, `instance`."""
+        if part == "instance":
+            part, members = "node", {"instance": self.context.node.instance._replace(**members)}
+        if part:
+            members = {part: getattr(self.context, part)._replace(**members)}
+        self.context = self.context._replace(**members)
 
     def read(self, path: str) -> str:
         return self.context.root.read(path)

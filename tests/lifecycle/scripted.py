@@ -6,7 +6,7 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from tests.lifecycle.helpers import Bench, bench
 Answer = tuple[int, str] | Callable[[tuple[str, ...]], tuple[int, str]]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScriptedCommands(Commands):
     """Commands that are answered by the longest beginning that a test has an answer for.
 
@@ -29,9 +28,13 @@ class ScriptedCommands(Commands):
         calls: every call so far.
     """
 
-    answers: Mapping[str, Answer] = field(default_factory=dict)
-    present: tuple[str, ...] = ()
-    calls: list[str] = field(default_factory=list)
+    def __init__(
+        self, *, answers: Mapping[str, Answer], present: Sequence[str], calls: list[str], **members: Any
+    ) -> None:
+        super().__init__(**members)
+        self.answers = answers
+        self.present = present
+        self.calls = calls
 
     def available(self, name: str) -> bool:
         return name in self.present
@@ -113,8 +116,9 @@ def scripted(
         calls=calls,
     )
     parsed = features.parse(Reader(dict(software or {}), "config.json: software"))
-    config = replace(made.context.config, features=parsed)
-    return Scripted(context=replace(made.context, commands=commands, config=config), bench=made, calls=calls)
+    config = made.context.config._replace(features=parsed)
+    context = made.context._replace(commands=commands, config=config)
+    return Scripted(context=context, bench=made, calls=calls)
 
 
 def archive(**files: str) -> bytes:

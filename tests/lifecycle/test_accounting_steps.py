@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def controller(
     made = scripted(directory, answers=known, present=("sacctmgr", *present), group="controller")
     made.context.root.write("/opt/slurm/etc/slurm.conf", HEAD)
     parsed = declared.parse(Reader(members, "config.json: accounting"))
-    made.context = replace(made.context, config=replace(made.context.config, accounting=parsed))
+    made.context = made.context._replace(config=made.context.config._replace(accounting=parsed))
     return made
 
 

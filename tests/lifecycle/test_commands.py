@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,7 +61,7 @@ def test_a_hanging_command_is_ended(commands: Commands) -> None:
 
 
 def test_the_steps_deadline_ends_it_too(commands: Commands) -> None:
-    hasty = replace(commands, deadline=Deadline.after(commands.clock, 20))
+    hasty = commands.bound(deadline=Deadline.after(commands.clock, 20), step="")
     with pytest.raises(NodeError, match="bash ran out of time"):
         hasty.run("bash", "-c", "exec tail -f /dev/null", timeout_seconds=3600)
 
@@ -179,7 +178,7 @@ def test_a_signal_ends_the_command_too(commands: Commands) -> None:
 
     before = signal.signal(signal.SIGUSR1, lambda _number, _frame: halt.terminate("ended by SIGUSR1"))
     try:
-        telling = replace(commands, log=Telling(Root(commands.directory)))
+        telling = commands.telling(Telling(Root(commands.directory)))
         with pytest.raises(TerminatedError, match="ended by SIGUSR1"):
             telling.run("bash", "-c", "echo $$; exec tail -f /dev/null", echo=True, timeout_seconds=3600)
     finally:

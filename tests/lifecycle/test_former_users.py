@@ -59,8 +59,8 @@ def test_a_former_user_is_locked_everywhere_and_keeps_the_number(tmp_path: Path)
     set_up(before)
     after = node_with(tmp_path / "b", ALICE, BOB, storage=shared)
     set_up(after)
-    object.__setattr__(after.context.config, "users", (after.context.config.users[1],))
-    object.__setattr__(after.context.config, "removed_users", ("alice", "nobody-here"))
+    after.alter("config", users=(after.context.config.users[1],))
+    after.alter("config", removed_users=("alice", "nobody-here"))
     assert idle.nobody_removed(after.context) == ""
     assert removed_users.lock_removed(after.context) == (
         "1 former users, 1 of them locked now; 1 are not on this node"
@@ -86,7 +86,7 @@ def test_keys_that_a_former_user_added_stay_out_of_reach_not_deleted(tmp_path: P
     assert found is not None
     keys = node.context.root.path(f"{found.home}/.ssh/authorized_keys")
     keys.write_text(keys.read_text() + "ssh-ed25519 OWN own\n")
-    object.__setattr__(node.context.config, "removed_users", ("alice",))
+    node.alter("config", removed_users=("alice",))
     removed_users.lock_removed(node.context)
     assert keys.read_text() == "ssh-ed25519 OWN own\n"
 
@@ -94,7 +94,7 @@ def test_keys_that_a_former_user_added_stay_out_of_reach_not_deleted(tmp_path: P
 def test_who_comes_back_gets_in_again(tmp_path: Path) -> None:
     node = node_with(tmp_path, ALICE)
     set_up(node)
-    object.__setattr__(node.context.config, "removed_users", ("alice",))
+    node.alter("config", removed_users=("alice",))
     removed_users.lock_removed(node.context)
     set_up(node)
     found = account(node.context.root, "alice")
@@ -106,7 +106,7 @@ def test_who_comes_back_gets_in_again(tmp_path: Path) -> None:
 
 def test_accounts_of_the_system_are_never_locked(tmp_path: Path) -> None:
     node = node_with(tmp_path)
-    object.__setattr__(node.context.config, "removed_users", ("slurm",))
+    node.alter("config", removed_users=("slurm",))
     with pytest.raises(NodeError, match="slurm with uid 401 is an account of the system"):
         removed_users.lock_removed(node.context)
     assert node.calls("usermod", "--lock") == []

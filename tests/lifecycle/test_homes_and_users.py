@@ -84,7 +84,7 @@ def test_many_nodes_make_one_home(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     nodes = [bench(tmp_path / str(n), storage=shared, index=n % 2 + 1) for n in range(6)]
     for number, node in enumerate(nodes):
-        object.__setattr__(node.context.node.instance, "instance_id", f"i-{number:017x}")
+        node.alter("instance", instance_id=f"i-{number:017x}")
         mounts.mount_file_systems(node.context)
 
     def make(node: Bench) -> bool:

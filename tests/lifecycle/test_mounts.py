@@ -139,7 +139,7 @@ def test_the_write_check_is_a_file_of_this_node_alone(tmp_path: Path) -> None:
 def test_extension_mode_waits_for_the_service_and_never_mounts(tmp_path: Path) -> None:
     node = bench(tmp_path, mode="extension", mounts=[])
     mount = Mount(**LUSTRE)
-    object.__setattr__(node.context.node, "mounts", (mount,))
+    node.alter("node", mounts=(mount,))
     node.context.root.path("/fsx").mkdir()
 
     def service() -> None:
@@ -155,7 +155,7 @@ def test_extension_mode_waits_for_the_service_and_never_mounts(tmp_path: Path) -
 
 def test_extension_mode_with_nothing_mounted_fails_within_the_bound(tmp_path: Path) -> None:
     node = bench(tmp_path, mode="extension", mounts=[])
-    object.__setattr__(node.context.node, "mounts", (Mount(**LUSTRE),))
+    node.alter("node", mounts=(Mount(**LUSTRE),))
     node.context.root.path("/fsx").mkdir()
     with pytest.raises(NodeError, match="still not so after 20 s: nothing is mounted there"):
         mounts.verify_mounts(node.context)

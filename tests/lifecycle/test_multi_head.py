@@ -41,9 +41,7 @@ def head(path: Path, *, index: int = 1, storage: Path | None = None, **changes: 
     node.machine.write("/opt/ml/config/resource_config.json", json.dumps(document))
     node.machine.append(slurm.CONF, "SlurmctldHost=ip-10-1-0-200(10.1.0.200)")
     if index == 2:
-        instance = node.context.node.instance
-        object.__setattr__(instance, "instance_id", "i-second")
-        object.__setattr__(instance, "address", "10.1.0.200")
+        node.alter("instance", instance_id="i-second", address="10.1.0.200")
     folder = node.context.root.path(LUSTRE["mount_path"])
     folder.symlink_to(storage or path) if storage else folder.mkdir()
     return node

@@ -249,8 +249,7 @@ def test_the_scripts_stay_on_the_node_and_old_ones_go(tmp_path: Path) -> None:
     node = bench(tmp_path / "node")
     scripts = scripts_with(tmp_path / "src", {"format": 1})
     node.machine.write(f"{keep.FOLDER}/hyperpod_node/steps/gone.py", "old")
-    context = node.context
-    object.__setattr__(context, "directory", scripts)
+    context = node.context._replace(directory=scripts)
     assert keep.keep_scripts(context).endswith("1 old ones removed")
     kept = context.root.path(keep.FOLDER)
     assert stat.S_IMODE((kept / "config.json").stat().st_mode) == 0o600
@@ -266,5 +265,5 @@ def test_the_scripts_stay_on_the_node_and_old_ones_go(tmp_path: Path) -> None:
 def test_scripts_that_run_from_there_do_not_copy_themselves(tmp_path: Path) -> None:
     node = bench(tmp_path)
     node.machine.write(f"{keep.FOLDER}/config.json", "{}")
-    object.__setattr__(node.context, "directory", node.context.root.path(keep.FOLDER))
+    node.alter(directory=node.context.root.path(keep.FOLDER))
     assert keep.keep_scripts(node.context) == "running from /opt/hyperpod-cdk"

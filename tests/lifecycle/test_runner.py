@@ -8,7 +8,6 @@ import json
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +242,7 @@ def test_a_step_that_hangs_in_the_kernel_is_left_behind(
 ) -> None:
     monkeypatch.setattr(runner, "GRACE_SECONDS", 0.1)
     node = bench(tmp_path)
-    node.context = replace(node.context, clock=Clock())
+    node.context = node.context._replace(clock=Clock())
     dead_mount = threading.Event()
     steps = [
         Step(name="a", run=lambda _context: str(dead_mount.wait(60)), time_limit_seconds=0.1),
@@ -260,10 +259,10 @@ def test_starts_are_spread_in_large_clusters_only(tmp_path: Path) -> None:
     node = bench(tmp_path)
 
     def seconds(nodes: int, instance: str = "i-0") -> float:
-        entry = replace(node.context.node.instance, instance_id=instance)
-        cluster = replace(node.context.node.cluster, instances=(entry,) * nodes)
-        described = replace(node.context.node, cluster=cluster, instance=entry)
-        return seconds_of(replace(node.context, node=described), "mount", longest_seconds=30)
+        entry = node.context.node.instance._replace(instance_id=instance)
+        cluster = node.context.node.cluster._replace(instances=(entry,) * nodes)
+        described = node.context.node._replace(cluster=cluster, instance=entry)
+        return seconds_of(node.context._replace(node=described), "mount", longest_seconds=30)
 
     assert seconds(16) == 0
     found = [seconds(1000, f"i-{number}") for number in range(200)]
@@ -343,7 +342,7 @@ def test_warnings_are_explained_and_counted(tmp_path: Path) -> None:
 
 def test_what_runs_later_is_no_set_up(tmp_path: Path) -> None:
     run, _ = report(tmp_path / "a", FAILED)
-    later = replace(run, hook="slurm_files")
+    later = run._replace(hook="slurm_files")
     root, output = bench(tmp_path / "b").context.root, io.StringIO()
     summarize(later, Log(root, output))
     write_result(later, root)

@@ -247,6 +247,6 @@ def test_116_login_nodes_try_again_until_the_controller_is_there(tmp_path: Path)
 
 def test_nodes_without_a_controller_say_so(tmp_path: Path) -> None:
     node = bench(tmp_path)
-    object.__setattr__(node.context.node, "controller_groups", ("gone",))
+    node.alter("node", controller_groups=("gone",))
     with pytest.raises(NodeError, match="no instance in the groups gone"):
         slurm_node.join_as_compute(node.context)

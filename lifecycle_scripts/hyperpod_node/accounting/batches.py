@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from hyperpod_node.accounting.plan import Command
 
@@ -13,8 +13,7 @@ LONGEST = 200
 """Names in one command, so that a cluster of thousands stays below what a command line holds."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Batch:
+class Batch(NamedTuple):
     """Commands that can be one.
 
     Args:

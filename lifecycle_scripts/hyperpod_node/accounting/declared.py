@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from hyperpod_node.accounting.options import ASSOCIATION, QOS, Kind, Values, complete
 from hyperpod_node.errors import NodeError
@@ -13,8 +13,7 @@ from hyperpod_node.reading import Reader
 ROOT = "root"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Database:
+class Database(NamedTuple):
     """An external database.
 
     Args:
@@ -30,8 +29,7 @@ class Database:
     name: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Qos:
+class Qos(NamedTuple):
     """A quality of service with the value of every option."""
 
     name: str
@@ -39,8 +37,7 @@ class Qos:
     values: Values
 
 
-@dataclass(frozen=True, kw_only=True)
-class Account:
+class Account(NamedTuple):
     """An account with the value of every option."""
 
     name: str
@@ -50,8 +47,7 @@ class Account:
     values: Values
 
 
-@dataclass(frozen=True, kw_only=True)
-class Association:
+class Association(NamedTuple):
     """A user in an account, perhaps for one partition only."""
 
     user: str
@@ -65,8 +61,7 @@ class Association:
         return self.user, self.account, self.partition
 
 
-@dataclass(frozen=True, kw_only=True)
-class AccountUser:
+class AccountUser(NamedTuple):
     """What holds for a user in all accounts."""
 
     name: str
@@ -74,8 +69,7 @@ class AccountUser:
     admin_level: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declared:
+class Declared(NamedTuple):
     """The whole of it.
 
     Args:
@@ -95,7 +89,7 @@ class Declared:
     users: tuple[AccountUser, ...] = ()
     removed_users: tuple[str, ...] = ()
     unlisted: str = "keep"
-    purge: Mapping[str, str] = field(default_factory=dict)
+    purge: Mapping[str, str] = MappingProxyType({})
     database: Database | None = None
 
     @property

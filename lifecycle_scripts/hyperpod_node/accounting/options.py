@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_node.errors import NodeError
 
@@ -22,8 +21,7 @@ Value = Any
 """What two values of an option are compared as: Tres, int, float, str, frozenset, or None for no limit."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kind:
+class Kind(NamedTuple):
     """How values of a kind are handled.
 
     Args:

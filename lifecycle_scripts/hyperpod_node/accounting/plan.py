@@ -6,7 +6,7 @@ Nothing is ever deleted: jobs of the past belong to accounts, users and qualitie
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_node.accounting.declared import ROOT, Account, AccountUser, Association, Declared, Qos
 from hyperpod_node.accounting.options import ASSOCIATION, QOS, Kind, Values, changes, complete, told
@@ -21,8 +21,7 @@ _NEW_ACCOUNT = AccountRecord(
 _NEW_QOS = complete(QOS, {})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """Something that differs.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_node.accounting.batches import Batch, batches
 from hyperpod_node.accounting.declared import Declared
@@ -20,8 +20,7 @@ ADVICE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reconciliation:
+class Reconciliation(NamedTuple):
     """How it went.
 
     Args:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 from hyperpod_node.accounting.declared import ROOT
 from hyperpod_node.accounting.options import ASSOCIATION, QOS, SHOWN, Kind, Values, read
@@ -18,8 +19,7 @@ ACCOUNT_COLUMNS = ("Account", "Description", "Organization")
 USER_COLUMNS = ("User", "DefaultAccount", "AdminLevel")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AccountRecord:
+class AccountRecord(NamedTuple):
     """An account of the cluster."""
 
     parent: str
@@ -28,8 +28,7 @@ class AccountRecord:
     values: Values
 
 
-@dataclass(frozen=True, kw_only=True)
-class Records:
+class Records(NamedTuple):
     """Everything that is compared.
 
     Args:
@@ -39,10 +38,10 @@ class Records:
         users: default account and admin level by name.
     """
 
-    qos: Mapping[str, tuple[str, Values]] = field(default_factory=dict)
-    accounts: Mapping[str, AccountRecord] = field(default_factory=dict)
-    associations: Mapping[tuple[str, str, str], Values] = field(default_factory=dict)
-    users: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    qos: Mapping[str, tuple[str, Values]] = MappingProxyType({})
+    accounts: Mapping[str, AccountRecord] = MappingProxyType({})
+    associations: Mapping[tuple[str, str, str], Values] = MappingProxyType({})
+    users: Mapping[str, tuple[str, str]] = MappingProxyType({})
 
     @property
     def registered(self) -> bool:

@@ -6,7 +6,6 @@ A step stands behind the steps that it waits for; `tests/lifecycle/test_catalogu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hyperpod_node import idle
 from hyperpod_node.catalogue import accounting, machine, own, people, slurm, software
@@ -62,7 +61,7 @@ def steps_of(settings: NodeConfig) -> tuple[Step, ...]:
         own_ones = {"before": before, "after": after}.get(step.name, [])
         placed = _behind(step, after if step.name == "check" else own_ones)
         if step.name in demanded:
-            placed = replace(placed, required=True)
+            placed = placed._replace(required=True)
         found += [*own_ones, placed]
     return tuple(found)
 
@@ -71,7 +70,7 @@ def _behind(step: Step, others: Sequence[Step]) -> Step:
     if not others:
         return step
     needs = tuple(other.name for other in others if other.required)
-    return replace(step, needs=(*step.needs, *needs), after=(*step.after, *(other.name for other in others)))
+    return step._replace(needs=(*step.needs, *needs), after=(*step.after, *(other.name for other in others)))
 
 
 def _demanded(wanted: Features) -> frozenset[str]:
