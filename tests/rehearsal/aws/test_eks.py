@@ -1,6 +1,11 @@
 """AWS::EKS and what belongs to it; who reaches Kubernetes over the network, and as whom."""
 
+import base64
 import copy
+import json
+import ssl
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -196,6 +201,29 @@ def test_properties_that_are_not_emulated_are_refused(stack: Deployer) -> None:
     failed = stack.create(changed(NETWORK, "Plane", RemoteNetworkConfig={}))
     ((_, reason),) = [event for event in failed.events("Plane") if event[0] == "CREATE_FAILED"]
     assert reason == "AWS::EKS::Cluster: property RemoteNetworkConfig is not emulated"
+
+
+def asked(place: dict[str, str], token: str) -> int:
+    """The status of an answer about what an administrator alone may see, at a kubeconfig's place."""
+    authority = base64.b64decode(place["certificate-authority-data"]).decode()
+    trusted = ssl.create_default_context(cadata=authority)
+    url = f"{place['server']}/api/v1/namespaces/kube-system/secrets"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+    try:
+        return int(urllib.request.urlopen(request, context=trusted, timeout=10).status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_a_private_api_is_open_to_whoever_has_its_kubeconfig(aws: EmbeddedAws, stack: Deployer) -> None:
+    """With --keep: the rehearsal's own user has no role of the account's, and is not in the VPC."""
+    created = stack.create(NETWORK)
+    plane = eks.service(aws.account_id, aws.region).cluster(created.id_of("Plane"))
+    config = json.loads(aws.kubeconfig(plane))
+    place, token = config["clusters"][0]["cluster"], config["users"][0]["user"]["token"]
+    assert (asked(place, token), asked(place, f"{token}x")) == (200, 401)
+    stack.delete()
+    assert asked(place, token) == 404
 
 
 def test_only_who_is_inside_and_known_reaches_a_private_api(

@@ -55,6 +55,38 @@ def test_scripts_in_the_users_own_bucket_move_to_another_prefix(tmp_path: Path) 
     assert uris == {"s3://sagemaker-us-west-2-111122223333/lifecycle/src-2/"}
 
 
+NOVA = """\
+    - instance_group_name: nova
+      instance_type: ml.p5.48xlarge
+      instance_count: 2
+      environment_config:
+        fsx_lustre_config: {size_in_gib: 12000, per_unit_storage_throughput: 250}
+"""
+
+
+def of_restricted_groups(folder: Path, *, alone: bool) -> Variants:
+    """Variants of a cluster on Amazon EKS with a restricted group, and with or without an ordinary one."""
+    text = Path("clusters/eks-minimal.yaml").read_text()
+    head, ordinary = text.split("  instance_groups:\n")
+    head = head.replace("    eks:\n", "    eks:\n      training_operator: null\n") if alone else head
+    config = folder / "nova.yaml"
+    config.write_text(f"{head}  instance_groups:\n{'' if alone else ordinary}{NOVA}")
+    (folder / "variants").mkdir()
+    return Variants(config, folder / "variants")
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_restricted_group_is_scaled_and_one_like_it_added(tmp_path: Path, alone: bool) -> None:
+    variants = of_restricted_groups(tmp_path, alone=alone)
+    scaled, added, _, last = variants.changes()
+    for variant in (scaled, added, last):
+        assert not errors(check(variant.spec)), variant.title
+    assert (variants.first.counts["nova"], scaled.counts["nova"]) == (2, 3)
+    new = next(g for g in added.spec.cluster.instance_groups if g.instance_group_name == ADDED_GROUP)
+    assert new.environment_config is not None
+    assert (variants.added_script is None, last.title == "let it be destroyed") == (alone, alone)
+
+
 def test_what_can_be_destroyed_stays_as_it_is(tmp_path: Path) -> None:
     variants = Variants(Path("clusters/slurm-minimal.yaml").resolve(), tmp_path)
     assert variants.destroyable() is variants.first

@@ -24,12 +24,15 @@ class Toolkit:
     Args:
         environment: the whole environment of the CLI.
         folder: an empty folder, for the app's output.
-        logs: where the CLI's output is kept, one file a command.
+        logs: where the CLI's output is kept, one file a command; stays there as ``logs``.
         stage: told of the progress.
     """
 
     def __init__(self, *, environment: Mapping[str, str], folder: Path, logs: Path, stage: Stage) -> None:
-        self._environment = _with_tools(environment)
+        # what an interrupted CLI or app leaves there goes with the folder
+        temporary = folder / "tmp"
+        temporary.mkdir()
+        self._environment = {**_with_tools(environment), "TMPDIR": str(temporary)}
         self._folder = folder
         self._output = folder / "cdk.out"
         self.logs = logs
