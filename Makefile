@@ -6,7 +6,8 @@
 # make nodes [MODE=extension] [COMPUTE=4] [SLURM=24.11]
 #                 such a cluster alone, to play with, and a shell on its login node
 # make nodes-test everything that may go wrong on such nodes, an hour of it
-# make test       every test
+# make test [TESTS=tests/unit]
+#                 every test, or those of some folders
 # make fuzz       10,000 random lives each of a cluster and a quota under the handler, new ones each time
 # make lint       formatter, linter, types, architecture, shell scripts
 # make synth      the CloudFormation template of CONFIG
@@ -33,12 +34,13 @@ $(BIN)/python:
 
 $(VENV)/.runtime: requirements.txt | $(BIN)/python
 	@echo "installing the Python packages (about a minute, once)"
-	$(BIN)/python -m pip install -q -r requirements.txt
+	@# most modules of the CDK are never imported: to compile them all takes longer than to fetch them
+	$(BIN)/python -m pip install -q --no-compile -r requirements.txt
 	$(BIN)/python -m pip install -q --no-deps -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
-	$(BIN)/python -m pip install -q -r requirements-dev.txt
+	$(BIN)/python -m pip install -q --no-compile -r requirements-dev.txt
 	@# only its evaluator of log lines is used, which does without the PyTorch that the package asks for
 	$(BIN)/python -m pip install -q --no-deps hyperpod-elastic-agent==1.1.3
 	@touch $@
@@ -62,7 +64,7 @@ nodes-test: setup
 	HYPERPOD_CDK_NODES_TESTS=all python -m pytest --durations=0 tests/lifecycle/sandbox
 
 test: setup
-	python -m pytest
+	python -m pytest $(TESTS)
 
 fuzz: setup
 	HYPERPOD_CDK_LIVES=10000 python -m pytest tests/handler/test_lives.py tests/handler/quota/test_lives.py

@@ -104,10 +104,11 @@ def test_editors_offer_what_is_known_of_eks(validator: jsonschema.Draft7Validato
     assert list(validator.iter_errors(content))
 
 
-def test_whatever_an_editor_takes_can_be_read(validator: jsonschema.Draft7Validator) -> None:
+def test_whatever_an_editor_takes_can_be_read() -> None:
     """The schema's defaults, written out, are values of their fields."""
-    for name, definition in schema()["definitions"].items():
+    definitions = schema()["definitions"]
+    for name, definition in definitions.items():
         for key, field in definition.get("properties", {}).items():
             if "default" in field:
-                part = {**field, "definitions": schema()["definitions"]}
+                part = {**field, "definitions": definitions}
                 assert jsonschema.Draft7Validator(part).is_valid(field["default"]), f"{name}.{key}"
