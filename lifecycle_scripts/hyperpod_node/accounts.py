@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hyperpod_node.root import Root
@@ -27,17 +28,19 @@ class UnixGroup(NamedTuple):
 
 def accounts(root: Root) -> tuple[Account, ...]:
     """Every local user."""
-    rows = [line.split(":") for line in root.read("/etc/passwd").splitlines()]
-    return tuple(
-        Account(name=row[0], uid=int(row[2]), gid=int(row[3]), home=row[5], shell=row[6])
-        for row in rows
-        if len(row) == 7
-    )
+    return tuple(_accounts(root.read("/etc/passwd").splitlines()))
 
 
 def account(root: Root, name: str) -> Account | None:
     """A local user by name."""
-    return next((entry for entry in accounts(root) if entry.name == name), None)
+    lines = root.read("/etc/passwd").splitlines()
+    return next(_accounts(line for line in lines if line.startswith(f"{name}:")), None)
+
+
+def _accounts(lines: Iterable[str]) -> Iterator[Account]:
+    for row in (line.split(":") for line in lines):
+        if len(row) == 7:
+            yield Account(name=row[0], uid=int(row[2]), gid=int(row[3]), home=row[5], shell=row[6])
 
 
 def groups(root: Root) -> tuple[UnixGroup, ...]:

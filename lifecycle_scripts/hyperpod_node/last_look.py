@@ -18,10 +18,10 @@ from hyperpod_node.step import Step, StepResult, not_for
 
 # what a step of the same run has just looked at and would have told, or what the run's end decides; and what
 # else has, where accounting and munge are the scripts' own to set up
-JUST_DONE = ("last-set-up", "packages", "accounts")
+JUST_DONE = ("last-set-up", "network", "packages", "accounts")
 JUST_DONE_BY_MODE = {"custom": ("accounting", "munge"), "legacy": ("accounting", "munge")}
 # what others answer for: slurmctld may take a moment to count on a slurmd that has just registered
-SETTLING = ("network", "munge", "slurmctld", "slurmd", "slurm-client")
+SETTLING = ("munge", "slurmctld", "slurmd", "slurm-client")
 SETTLE_SECONDS = 15.0
 
 

@@ -124,4 +124,7 @@ def _terminate(halt: Halt, number: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    # without Python's own end, which waits for nothing that is wanted and takes a thirtieth of a run's time
+    os._exit(code)

@@ -51,19 +51,25 @@ class Root(NamedTuple):
             mode: permission bits, also corrected on a file whose content was right.
         """
         target = self._behind_links(self.path(absolute))
-        if target.is_file() and self.read(absolute) == text:
-            if target.stat().st_mode & 0o7777 == mode:
-                return False
+        content = text.encode()
+        present = _look(target)
+        if present == (content, mode):
+            return False
+        if present is not None and present[0] == content:
             target.chmod(mode)
             return True
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if present is None:
+            target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".{target.name}.hyperpod-cdk")
-        draft.unlink(missing_ok=True)
-        # Made with the final mode: a secret is at no moment readable by others.
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            os.fchmod(stream.fileno(), mode)
-            stream.write(text)
+        try:
+            handle = _new_file(draft, mode)
+        except FileExistsError:
+            # what a run that was ended left behind
+            draft.unlink()
+            handle = _new_file(draft, mode)
+        with os.fdopen(handle, "wb") as stream:
+            os.fchmod(handle, mode)
+            stream.write(content)
         draft.replace(target)
         return True
 
@@ -91,3 +97,18 @@ class Root(NamedTuple):
             os.fchown(path, uid, gid)
         else:
             os.chown(path, uid, gid, follow_symlinks=False)
+
+
+def _look(target: Path) -> tuple[bytes, int] | None:
+    """Content and permission bits of a file; None when there is none."""
+    try:
+        handle = os.open(target, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with os.fdopen(handle, "rb") as stream:
+        return stream.read(), os.fstat(handle).st_mode & 0o7777
+
+
+def _new_file(draft: Path, mode: int) -> int:
+    # Made with the final mode: a secret is at no moment readable by others.
+    return os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

@@ -120,6 +120,8 @@ def _add(context: Context, user: User, home: str) -> None:
 
 
 def _ensure_groups(context: Context, user: User) -> None:
+    if not user.groups:
+        return
     present = {group.name: group for group in groups(context.root)}
     unknown = [name for name in user.groups if name not in present]
     if unknown:
