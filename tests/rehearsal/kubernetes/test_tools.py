@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.rehearsal.kubernetes import KubernetesApi
-from tests.rehearsal.kubernetes.conftest import NOBODY
+from hyperpod_cdk.rehearsal.kubernetes import KubernetesApi, Target, User
+from tests.rehearsal.kubernetes.conftest import ADMIN, NOBODY
 from tests.rehearsal.kubernetes.samples import Tool, config_map, definition, deployment
 from tests.unit.eks.charts import write_chart
 
@@ -124,3 +124,43 @@ def test_who_may_not_is_told_so(serve: Serve, verb: str) -> None:
     done = tool("kubectl get configmap a") if verb == "get" else tool("kubectl create configmap a")
     assert done.returncode == 1
     assert f'User "admin" cannot {verb} resource "configmaps"' in done.stderr
+
+
+def test_kubectl_makes_what_it_sends_in_binary_form(api: KubernetesApi, serve: Serve) -> None:
+    tool = serve(api)
+    for command in ("configmap a --from-literal=x=1", "serviceaccount a", "namespace a"):
+        done = tool(f"kubectl create {command}")
+        assert done.returncode == 0, done.stderr
+    (found,) = [one for one in api.objects("configmaps") if one["metadata"]["name"] == "a"]
+    assert found["data"] == {"x": "1"}
+    told = tool("kubectl create deployment a --image=x").stderr
+    assert "of a Deployment; kubectl apply -f sends JSON" in told
+
+
+def test_kubectl_tells_who_may_do_what(serve: Serve) -> None:
+    def may(_: User, wanted: Target) -> bool:
+        return wanted.kind.namespaced and wanted.verb in ("get", "list") and wanted.namespace == "team"
+
+    tool = serve(KubernetesApi("1.33", authorize=may))
+    answers = {
+        asked: tool(f"kubectl auth can-i {asked}").stdout.strip()
+        for asked in (
+            "list pods -n team",
+            "list pods",
+            "delete pods -n team",
+            "get daemonsets.apps/agent -n team",
+            "list nodes",
+            "get *",
+            "get /metrics",
+        )
+    }
+    assert answers == {
+        "list pods -n team": "yes",
+        "list pods": "no",
+        "delete pods -n team": "no",
+        "get daemonsets.apps/agent -n team": "yes",
+        "list nodes": "no",
+        "get *": "no",
+        "get /metrics": "no",
+    }
+    assert tool("kubectl auth whoami").stdout.split() == ["ATTRIBUTE", "VALUE", "Username", ADMIN]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hyperpod_cdk.rehearsal.kubernetes import discovery, merge, ownership
+from hyperpod_cdk.rehearsal.kubernetes import discovery, merge, ownership, reviews
 from hyperpod_cdk.rehearsal.kubernetes.errors import StatusError, bad_request, no_such_page, unsupported
 from hyperpod_cdk.rehearsal.kubernetes.json_patch import json_patch
 from hyperpod_cdk.rehearsal.kubernetes.requests import Request, Target, User, target
@@ -44,7 +44,10 @@ class KubernetesApi:
         """Answer a request."""
         try:
             page = self._page(request.path.strip("/"))
-            return (200, page) if page is not None else self._objects(request, user)
+            if page is not None:
+                return 200, page
+            review = reviews.answer(self.store.kinds, request, user, self._allowed)
+            return (201, review) if review is not None else self._objects(request, user)
         except StatusError as error:
             return error.code, error.status
 
@@ -82,9 +85,12 @@ class KubernetesApi:
         make = pages.get((parts[0], len(parts)))
         return make() if make else None
 
+    def _allowed(self, user: User, wanted: Target) -> bool:
+        return self._authorize is None or self._authorize(user, wanted)
+
     def _objects(self, request: Request, user: User) -> Answer:
         wanted = target(self.store.kinds, request)
-        if self._authorize is not None and not self._authorize(user, wanted):
+        if not self._allowed(user, wanted):
             raise _refusal(user, wanted)
         if wanted.verb not in _ACTIONS:
             raise StatusError(405, "MethodNotAllowed", f"{request.method} is not possible here")

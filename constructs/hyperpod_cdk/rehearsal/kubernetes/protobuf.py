@@ -1,7 +1,7 @@
-"""The few objects that helm sends in Kubernetes' binary form: its releases and their namespace.
+"""The few objects that helm and kubectl send in Kubernetes' binary form: releases, namespaces, reviews.
 
-The numbers of fields: generated.proto of k8s.io/api/core/v1 and k8s.io/apimachinery/pkg/apis/meta/v1; the
-envelope: https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
+The numbers of fields: generated.proto of k8s.io/api/core/v1, k8s.io/api/authorization/v1 and
+k8s.io/apimachinery/pkg/apis/meta/v1; the envelope: https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 """
 
 from __future__ import annotations
@@ -44,6 +44,21 @@ _METADATA: Mapping[int, Field] = {
     12: Field(name="annotations", many="map"),
     14: Field(name="finalizers", many="list"),
 }
+_ASKED: Mapping[int, Field] = {
+    1: Field(
+        name="resourceAttributes",
+        of={
+            1: Field(name="namespace"),
+            2: Field(name="verb"),
+            3: Field(name="group"),
+            4: Field(name="version"),
+            5: Field(name="resource"),
+            6: Field(name="subresource"),
+            7: Field(name="name"),
+        },
+    ),
+    2: Field(name="nonResourceAttributes", of={1: Field(name="path"), 2: Field(name="verb")}),
+}
 _KINDS: Mapping[tuple[str, str], Mapping[int, Field]] = {
     ("v1", "Secret"): {
         1: Field(name="metadata", of=_METADATA),
@@ -52,7 +67,16 @@ _KINDS: Mapping[tuple[str, str], Mapping[int, Field]] = {
         4: Field(name="stringData", many="map"),
         5: Field(name="immutable", of="truth"),
     },
+    ("v1", "ConfigMap"): {
+        1: Field(name="metadata", of=_METADATA),
+        2: Field(name="data", many="map"),
+        3: Field(name="binaryData", of="bytes", many="map"),
+        4: Field(name="immutable", of="truth"),
+    },
     ("v1", "Namespace"): {1: Field(name="metadata", of=_METADATA)},
+    ("v1", "ServiceAccount"): {1: Field(name="metadata", of=_METADATA)},
+    ("authorization.k8s.io/v1", "SelfSubjectAccessReview"): {2: Field(name="spec", of=_ASKED)},
+    ("authentication.k8s.io/v1", "SelfSubjectReview"): {},
 }
 _ENVELOPE: Mapping[int, Field] = {
     1: Field(name="typeMeta", of={1: Field(name="apiVersion"), 2: Field(name="kind")}),
@@ -72,7 +96,7 @@ def decode(body: bytes) -> dict[str, Any]:
     about = envelope.get("typeMeta", {})
     fields = _KINDS.get((about.get("apiVersion", ""), about.get("kind", "")))
     if fields is None:
-        raise unsupported(f"{MEDIA_TYPE} of {about}")
+        raise unsupported(f"{MEDIA_TYPE} of a {about.get('kind')}; kubectl apply -f sends JSON")
     return {**about, **_message(envelope.get("raw", b""), fields)}
 
 
