@@ -7,11 +7,11 @@ from hyperpod_cdk.rehearsal.aws.stacks.records import Resource, Stack
 from hyperpod_cdk.rehearsal.driver.leftovers import KINDS, Leftover, inventory, leftovers
 
 
-def stack_that_kept(name: str) -> Stack:
+def stack_that_kept(name: str, *, type_: str = "AWS::S3::Bucket") -> Stack:
     stack = Stack(name="stack", stack_id="arn")
     kept = Resource(
         logical_id="Data",
-        type="AWS::S3::Bucket",
+        type=type_,
         properties={},
         definition={},
         created=Created(physical_id=name),
@@ -35,6 +35,14 @@ def test_only_what_is_new_is_left_over_and_purpose_is_told() -> None:
         ("log group", "/aws/lambda/f"): "",
     }
     assert all(isinstance(item, Leftover) for item in found)
+
+
+def test_what_is_kept_and_nowhere_listed_is_told_too() -> None:
+    stack = stack_that_kept("g-1", type_="AWS::Grafana::Workspace")
+    found = leftovers({"bucket": frozenset()}, {"bucket": frozenset()}, stack)
+    assert found == [Leftover(kind="AWS::Grafana::Workspace", name="g-1", reason="DeletionPolicy of Data")]
+    gone_with_its_cluster = stack_that_kept("claim", type_="Custom::AWSCDK-EKS-KubernetesResource")
+    assert leftovers({}, {}, gone_with_its_cluster) == []
 
 
 class Answers:
@@ -64,6 +72,8 @@ class Answers:
         "list_keys": [{"KeyId": "going"}, {"KeyId": "staying"}],
     }
 
+    asked: list[tuple[str, dict[str, str]]] = []
+
     def __init__(self, service: str) -> None:
         self._service = service
 
@@ -75,7 +85,14 @@ class Answers:
             kind for kind in KINDS.values() if (kind.service, kind.operation) == (self._service, operation)
         )
         listed = ["plane"] if kind.service == "eks" else self.entries.get(operation, [])
-        return lambda: {kind.entries: listed}
+        if kind.key and kind.service == "eks":
+            listed = [{kind.key: "a-1"}]
+
+        def answer(**arguments: str) -> Any:
+            self.asked.append((operation, arguments))
+            return {kind.entries: listed}
+
+        return answer
 
 
 def test_what_comes_with_others_is_not_counted() -> None:
@@ -88,4 +105,10 @@ def test_what_comes_with_others_is_not_counted() -> None:
         "KMS key": {"staying"},
         "compute quota": {"quota-2"},
         "EKS cluster": {"plane"},
+        # of each cluster
+        "add-on": {"plane/plane"},
+        "access entry": {"plane/plane"},
+        "pod identity": {"plane/a-1"},
     }
+    assert ("list_addons", {"clusterName": "plane"}) in Answers.asked
+    assert ("list_policies", {"Scope": "Local"}) in Answers.asked, "AWS's own are a thousand"

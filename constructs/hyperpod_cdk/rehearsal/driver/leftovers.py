@@ -1,7 +1,7 @@
 """What an account holds, and what of it a destroyed stack has left behind."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from hyperpod_cdk.rehearsal.aws.stacks.records import Stack
@@ -22,6 +22,8 @@ class Kind:
         key: member of an entry that names it; empty for a list of names.
         excludes: entries that come with others, or with the account, and go with them.
         goes: asks the service, by a client of it, whether an entry is on its way out.
+        arguments: of the operation.
+        of_clusters: the operation is asked of each EKS cluster, whose name comes before the entry's.
     """
 
     service: str
@@ -30,6 +32,8 @@ class Kind:
     key: str
     excludes: Callable[[Mapping[str, Any]], bool] = lambda _: False
     goes: Callable[[Any, Mapping[str, Any]], bool] = lambda _client, _entry: False
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    of_clusters: bool = False
 
 
 def _gone(entry: Mapping[str, Any]) -> bool:
@@ -69,6 +73,14 @@ KINDS: Mapping[str, Kind] = {
         excludes=_deleted,
     ),
     "EKS cluster": Kind(service="eks", operation="list_clusters", entries="clusters", key=""),
+    **{
+        name: Kind(service="eks", operation=f"list_{plural}", entries=entries, key=key, of_clusters=True)
+        for name, plural, entries, key in (
+            ("add-on", "addons", "addons", ""),
+            ("access entry", "access_entries", "accessEntries", ""),
+            ("pod identity", "pod_identity_associations", "associations", "associationId"),
+        )
+    },
     "launch template": Kind(
         service="ec2",
         operation="describe_launch_templates",
@@ -136,6 +148,13 @@ KINDS: Mapping[str, Kind] = {
     ),
     "bucket": Kind(service="s3", operation="list_buckets", entries="Buckets", key="Name"),
     "IAM role": Kind(service="iam", operation="list_roles", entries="Roles", key="RoleName"),
+    "IAM policy": Kind(
+        service="iam",
+        operation="list_policies",
+        entries="Policies",
+        key="Arn",
+        arguments={"Scope": "Local"},
+    ),
     "function": Kind(service="lambda", operation="list_functions", entries="Functions", key="FunctionName"),
     "layer": Kind(service="lambda", operation="list_layers", entries="Layers", key="LayerArn"),
     "state machine": Kind(
@@ -195,11 +214,25 @@ def leftovers(before: Inventory, after: Inventory, stack: Stack) -> list[Leftove
         for event in stack.events
         if event.ResourceStatus == "DELETE_SKIPPED"
     }
-    return [
+    found = [
         Leftover(kind=kind, name=name, reason=kept.get(name) or _known(kind, name))
         for kind, names in after.items()
         for name in sorted(names - before[kind])
     ]
+    listed = {name for names in after.values() for name in names}
+    return [*found, *_unlisted(stack, listed)]
+
+
+def _unlisted(stack: Stack, listed: Set[str]) -> Iterator[Leftover]:
+    """What a stack has kept of kinds that the account does not list here, such as Grafana's workspaces.
+
+    What a custom resource has kept lies in something else, and may have gone with it.
+    """
+    for event in stack.events:
+        kept = event.ResourceStatus == "DELETE_SKIPPED" and event.PhysicalResourceId
+        if kept and event.PhysicalResourceId not in listed and event.ResourceType.startswith("AWS::"):
+            reason = f"DeletionPolicy of {event.LogicalResourceId}"
+            yield Leftover(kind=event.ResourceType, name=event.PhysicalResourceId, reason=reason)
 
 
 def _known(kind: str, name: str) -> str:
@@ -210,7 +243,14 @@ def _known(kind: str, name: str) -> str:
 
 def _listed(client: Client, kind: Kind) -> Iterable[str]:
     service = client(kind.service)
-    answer = getattr(service, kind.operation)()
+    if not kind.of_clusters:
+        return _names(service, kind, kind.arguments)
+    clusters = service.list_clusters()["clusters"]
+    return [f"{one}/{name}" for one in clusters for name in _names(service, kind, {"clusterName": one})]
+
+
+def _names(service: Any, kind: Kind, arguments: Mapping[str, Any]) -> list[str]:
+    answer = getattr(service, kind.operation)(**arguments)
     entries = answer[kind.entries] if kind.key else [{"": name} for name in answer[kind.entries]]
     return [
         str(entry[kind.key])
