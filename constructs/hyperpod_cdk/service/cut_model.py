@@ -47,8 +47,8 @@ def cut_model_json() -> str:
             shapes[name] = _plain(model["shapes"][name])
             pending += _references(shapes[name])
     kept = {key: _plain(model[key]) for key in ("version", "metadata")}
-    cut = {**kept, "operations": operations, "shapes": shapes}
-    return json.dumps(cut, sort_keys=True, separators=(",", ":"))
+    cut = {**kept, "operations": operations, "shapes": dict(sorted(shapes.items()))}
+    return json.dumps(cut, separators=(",", ":"))
 
 
 def _plain(part: Any) -> Any:
