@@ -88,7 +88,7 @@ def _up(given: argparse.Namespace) -> int:
 def _stay(sandbox: Sandbox) -> None:
     if sys.stdin.isatty():
         print("a shell on the login node as alice; the cluster goes when it ends")
-        subprocess.run(sandbox.login.command("bash", user="alice"), check=False)
+        subprocess.run(enter(sandbox.login.init, *login("alice", terminal=True), "bash"), check=False)
         return
     print("kept until Ctrl-C; in another terminal: python -m hyperpod_cdk.rehearsal.hosts shell", flush=True)
     with suppress(KeyboardInterrupt):
@@ -101,7 +101,9 @@ def _shell(given: argparse.Namespace) -> int:
     if not chosen:
         print(f"no such host; there are: {', '.join(path.stem for path in found) or 'none'}", file=sys.stderr)
         return WRONG_INPUT
-    command = [*(login(given.user) if given.user != "root" else []), *(given.rest or ["bash"])]
+    alone = not given.rest and sys.stdin.isatty()
+    switch = login(given.user, terminal=alone) if alone or given.user != "root" else []
+    command = [*switch, *(given.rest or ["bash"])]
     os.environ["PATH"] = f"/opt/slurm/bin:{os.environ['PATH']}"
     return subprocess.run(enter(int(chosen[0].read_text(encoding="utf-8")), *command), check=False).returncode
 

@@ -57,9 +57,16 @@ def enter(init: int, *arguments: str) -> list[str]:
     return ["nsenter", "--target", str(init), "--all", "--", *arguments]
 
 
-def login(user: str) -> list[str]:
-    """The beginning of a command line that runs the rest as a user, in a login shell's environment."""
-    return ["runuser", "--login", user, "--command", 'cd; exec "$@"', "--", "bash"]
+def login(user: str, *, terminal: bool = False) -> list[str]:
+    """The beginning of a command line that runs the rest as a user, in a login shell's environment.
+
+    Args:
+        user: as whom.
+        terminal: gives it a terminal of its own on the host, without which a shell there has no job control,
+            and Ctrl-C is for whoever started it. Default: none.
+    """
+    own = ["--pty"] if terminal else []
+    return ["runuser", *own, "--login", user, "--command", 'cd; exec "$@"', "--", "bash"]
 
 
 class Host:

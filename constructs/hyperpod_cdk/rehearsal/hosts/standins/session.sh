@@ -9,5 +9,7 @@ if [ "${1:-} ${2:-}" != "ssm start-session" ]; then
 fi
 instance=$(grep -oE -- 'i-[0-9a-f]{17}' <<<"$*" | tail -n 1) || { echo "no instance in: $*" >&2; exit 2; }
 init=$(cat "$here/../instances/$instance" 2>/dev/null) || { echo "$instance: no such node" >&2; exit 254; }
+# a terminal of its own on the host, else a shell has no job control and Ctrl-C ends the session
+if [ -t 0 ]; then exec nsenter --target "$init" --all -- runuser --pty --login root; fi
 exec nsenter --target "$init" --all -- \
     env -i TERM="${TERM:-dumb}" HOME=/root USER=root bash -c 'cd && exec bash --login'
