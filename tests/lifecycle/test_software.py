@@ -151,6 +151,11 @@ class TestEnroot:
         with pytest.raises(StepSkippedError, match="no enroot, enroot-caps"):
             containers.set_up_enroot(scripted(tmp_path, CONTAINERS).context)
 
+    def test_a_node_that_may_not_be_without_it_fails_for_want_of_a_pin(self, tmp_path: Path) -> None:
+        wanted = {"containers": {"enroot": True, "required": True}}
+        with pytest.raises(NodeError, match="no enroot, enroot-caps in lifecycle"):
+            containers.set_up_enroot(scripted(tmp_path, wanted).context)
+
     def test_109_pyxis_is_named_without_a_wildcard_and_once(self, tmp_path: Path) -> None:
         this = scripted(tmp_path, CONTAINERS, group="controller")
         this.context.root.write("/usr/local/lib/slurm/spank_pyxis.so", "")

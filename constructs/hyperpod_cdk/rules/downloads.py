@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.needed_downloads import missing, names
+from hyperpod_cdk.rules.needed_downloads import missing, missing_enroot, names
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -46,6 +46,23 @@ def download_without_source(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]
 )
 def download_without_checksum(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for name in missing(spec.lifecycle, spec.cluster):
+        yield rule.finding(join(f"{_PATH}.overrides", name), "is missing")
+
+
+@checks(
+    Rule(
+        code="HP494",
+        title="containers that are required, and Enroot only of the image",
+        why="Enroot publishes no checksums, so that it is downloaded only with one of yours: with an image "
+        "that lacks it, each node fails",
+        fix="give url and sha256 of enroot and enroot-caps for the nodes' processor in "
+        "lifecycle.downloads.overrides, or acknowledge this where the image has Enroot",
+        source="hyperpod_cdk.service.downloads",
+        severity=Severity.WARNING,
+    )
+)
+def enroot_of_the_image_alone(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for name in missing_enroot(spec.lifecycle, spec.cluster):
         yield rule.finding(join(f"{_PATH}.overrides", name), "is missing")
 
 

@@ -1,11 +1,13 @@
 """Which downloads the nodes of a spec may ask for: for their configuration, rules, and the bundle."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import instance_types
 from hyperpod_cdk.service.downloads import ARTIFACTS, PROCESSORS, Artifact
 from hyperpod_cdk.spec import Cluster, Lifecycle
+
+ENROOT = ("enroot", "enroot-caps")
 
 
 def names(lifecycle: Lifecycle) -> list[str]:
@@ -18,7 +20,7 @@ def names(lifecycle: Lifecycle) -> list[str]:
 
 def artifacts(lifecycle: Lifecycle) -> Mapping[str, Artifact]:
     """Everything with a checksum that a node of this spec may use, by name and processor."""
-    wanted = (*names(lifecycle), *(("enroot", "enroot-caps") if lifecycle.containers else ()))
+    wanted = (*names(lifecycle), *(ENROOT if lifecycle.containers else ()))
     own = {
         name: Artifact(url=one.url, sha256=one.sha256) for name, one in lifecycle.downloads.overrides.items()
     }
@@ -44,8 +46,19 @@ def processor(instance_type: str) -> str:
 
 def missing(lifecycle: Lifecycle, cluster: Cluster) -> Iterator[str]:
     """What the nodes can not do without and has no checksum, by name and processor."""
+    yield from _unknown(names(lifecycle), lifecycle, cluster)
+
+
+def missing_enroot(lifecycle: Lifecycle, cluster: Cluster) -> Iterator[str]:
+    """What of Enroot has no checksum, by name and processor, where no node may be without containers."""
+    containers = lifecycle.containers
+    if containers is not None and containers.enroot and containers.required:
+        yield from _unknown(ENROOT, lifecycle, cluster)
+
+
+def _unknown(wanted: Iterable[str], lifecycle: Lifecycle, cluster: Cluster) -> Iterator[str]:
     known = artifacts(lifecycle)
-    for name in names(lifecycle):
+    for name in wanted:
         for one in processors(cluster):
             if f"{name}-{one}" not in known:
                 yield f"{name}-{one}"

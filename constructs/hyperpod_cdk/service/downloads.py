@@ -1,8 +1,9 @@
 """What nodes may lack and download: pinned versions, each with the checksum that it must have.
 
 Checksums as published with the releases: those of node_exporter 1.9.1 stand alike in eight public projects,
-of prometheus 3.7.1 in one, of mountpoint-s3 1.24.0 for x86_64 in three (2026-11). What has none here (Enroot,
-Mountpoint on arm64) is downloaded only where the user gives one.
+of prometheus 3.7.1 in one, of mountpoint-s3 1.24.0 for x86_64 in four, and for arm64 in one of these, the
+package aws-mountpoint-s3-bin 1.24.0 of Arch Linux, whose other checksum is the same as theirs (2026-11). What
+has none (Enroot, whose releases publish none) is downloaded only where the user gives one.
 """
 
 from collections.abc import Mapping
@@ -52,6 +53,10 @@ ARTIFACTS: Mapping[str, Artifact] = {
     "mount-s3-amd64": Artifact(
         url="https://s3.amazonaws.com/mountpoint-s3-release/1.24.0/x86_64/mount-s3-1.24.0-x86_64.tar.gz",
         sha256="a99bea20510eaabaf9d7cbfe95ab221a11005cacaa77cfc311a2912bbbdbfd72",
+    ),
+    "mount-s3-arm64": Artifact(
+        url="https://s3.amazonaws.com/mountpoint-s3-release/1.24.0/arm64/mount-s3-1.24.0-arm64.tar.gz",
+        sha256="9f97026c9feabd0e4d128206f1846ee317e6c4f21846914dfe4268d110c892c4",
     ),
 }
 """By name and processor."""

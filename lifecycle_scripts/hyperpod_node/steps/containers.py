@@ -129,9 +129,11 @@ def _install_enroot(context: Context) -> None:
     known = context.config.features.downloads.artifacts
     missing = [name for name in ENROOT_ARTIFACTS if f"{name}-{processor()}" not in known]
     if missing:
-        raise StepSkippedError(
-            f"no Enroot on this image, and no {', '.join(missing)} in lifecycle.downloads.overrides"
-        )
+        lacks = f"no Enroot on this image, and no {', '.join(missing)} in lifecycle.downloads.overrides"
+        asked = context.config.features.containers
+        if asked and asked.required:
+            raise NodeError(lacks, advice="give each its url and sha256 there: nothing is used unchecked")
+        raise StepSkippedError(lacks)
     apt.install_files(context, [fetch(context, name) for name in ENROOT_ARTIFACTS])
 
 

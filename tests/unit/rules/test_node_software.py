@@ -1,11 +1,13 @@
-"""Rules of accounting and of what is set up beside Slurm (HP470 to HP493)."""
+"""Rules of accounting and of what is set up beside Slurm (HP470 to HP494)."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from hyperpod_cdk.rules import needed_downloads
 from hyperpod_cdk.rules.node_numbers import BOUNDS
+from hyperpod_cdk.service.downloads import PROCESSORS
 from hyperpod_cdk.spec import (
     Account,
     Accounting,
@@ -34,10 +36,12 @@ from hyperpod_cdk.spec import (
 from tests.unit.rules.specs import NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
 A = "lifecycle.accounting"
+OVERRIDES = "lifecycle.downloads.overrides"
 ADA = (User(name="ada", uid=2001),)
 ARN = "arn:aws:aps:us-west-2:111122223333:workspace/ws-0a1b2c3d-1111-2222-3333-444455556666"
 SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:ldap-AbCdEf"
 DIGEST = "ab" * 32
+PIN = Download(url="https://e/x", sha256=DIGEST)
 DIRECTORY = Directory(
     domain="example.com", uris=("ldaps://ldap.example.com",), search_base="dc=example,dc=com"
 )
@@ -82,6 +86,10 @@ def mount(**members: Any) -> dict[str, Any]:
 
 def monitoring(**members: Any) -> dict[str, Any]:
     return {"lifecycle.monitoring": replace(MONITORING, **members)}
+
+
+def containers(**members: Any) -> dict[str, Any]:
+    return {"lifecycle.containers": Containers(**{"required": True, **members})}
 
 
 def steps(*declared: OwnStep) -> dict[str, Any]:
@@ -241,8 +249,25 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP490", {**mount(), **downloads(internet=False)}, ["lifecycle.downloads"]),
     ("HP490", {**CLOSED, **mount(), **downloads(source=TEXT_TOKEN)}, []),
     ("HP491", mount(), []),
-    ("HP491", {**mount(), "compute": ARM}, ["lifecycle.downloads.overrides.mount-s3-arm64"]),
-    ("HP491", {**mount(), "compute": ARM, "compute.instance_type": TEXT_TOKEN}, []),
+    ("HP491", {**mount(), **monitoring(), "compute": ARM}, []),
+    ("HP494", containers(required=False), []),
+    ("HP494", containers(enroot=False), []),
+    ("HP494", containers(), [f"{OVERRIDES}.enroot-amd64", f"{OVERRIDES}.enroot-caps-amd64"]),
+    (
+        "HP494",
+        {**containers(), "compute": ARM},
+        [f"{OVERRIDES}.{name}-{processor}" for name in ("enroot", "enroot-caps") for processor in PROCESSORS],
+    ),
+    (
+        "HP494",
+        {**containers(), **downloads(overrides={"enroot-amd64": PIN, "enroot-caps-amd64": PIN})},
+        [],
+    ),
+    (
+        "HP494",
+        {**containers(), "compute": ARM, "compute.instance_type": TEXT_TOKEN},
+        [f"{OVERRIDES}.enroot-amd64", f"{OVERRIDES}.enroot-caps-amd64"],
+    ),
     ("HP492", {**downloads(source="s3://data-bucket/a/b")}, []),
     ("HP492", {**downloads(source="https://x/y")}, ["lifecycle.downloads.source"]),
     ("HP492", override(), []),
@@ -261,6 +286,16 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
 )
 def test_rows(code: str, changes: dict[str, Any], paths: list[str]) -> None:
     assert findings(changed(changes), code) == [full_path(path) for path in paths]
+
+
+def test_a_download_that_has_no_checksum_for_the_processor_of_some_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = {name: one for name, one in needed_downloads.ARTIFACTS.items() if name != "mount-s3-arm64"}
+    monkeypatch.setattr(needed_downloads, "ARTIFACTS", known)
+    missing = [full_path(f"{OVERRIDES}.mount-s3-arm64")]
+    assert findings(changed({**mount(), "compute": ARM}), "HP491") == missing
+    assert findings(changed({**mount(), "compute": ARM, "compute.instance_type": TEXT_TOKEN}), "HP491") == []
 
 
 @pytest.mark.parametrize("kind", BOUNDS, ids=lambda kind: kind.__name__)
