@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from contextlib import suppress
-from datetime import datetime, timezone
 from typing import TextIO
 
 from hyperpod_node.root import Root
@@ -40,7 +40,7 @@ class Log:
 
     def line(self, text: str, *, step: str = "") -> None:
         """Write one line; `step` names the step it belongs to."""
-        moment = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         whole = f"{moment} {step + ': ' if step else ''}{text}\n"
         with self._lock:
             for stream in self._streams:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, partial(_terminate, clock.halt))
     began = clock.now()
-    started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    started = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
     log.line(f"hyperpod-cdk: {hook} starts")
     node, results = _set_up(hook, root, log, clock)
     run = Run(hook=hook, node=node, results=results, started=started, seconds=clock.now() - began)

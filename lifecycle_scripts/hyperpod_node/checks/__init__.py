@@ -28,12 +28,14 @@ CHECKS: tuple[Step, ...] = (
     _look(name="users", run=Later("checks.people.users")),
     _look(name="removed-users", run=Later("checks.people.removed_users")),
     _look(name="munge", run=Later("checks.slurm.munge")),
-    _look(name="slurmctld", run=Later("checks.slurm.controller"), node_types=CONTROLLER),
+    _look(name="slurmctld", run=Later("checks.controller.controller"), node_types=CONTROLLER),
     _look(name="slurmd", run=Later("checks.slurm.compute"), node_types=COMPUTE),
     _look(name="slurm-client", run=Later("checks.slurm.login"), node_types=LOGIN),
-    _look(name="auto-resume", run=Later("checks.slurm.auto_resume"), node_types=CONTROLLER, required=False),
-    _look(name="accounting", run=Later("checks.slurm.accounting"), node_types=CONTROLLER),
-    _look(name="accounts", run=Later("checks.slurm.accounts"), node_types=CONTROLLER, required=False),
+    _look(
+        name="auto-resume", run=Later("checks.controller.auto_resume"), node_types=CONTROLLER, required=False
+    ),
+    _look(name="accounting", run=Later("checks.controller.accounting"), node_types=CONTROLLER),
+    _look(name="accounts", run=Later("checks.controller.accounts"), node_types=CONTROLLER, required=False),
     _look(name="docker", run=Later("checks.software.docker"), idle=idle.no_docker, required=False),
     _look(name="enroot", run=Later("checks.software.enroot"), idle=idle.no_enroot, required=False),
     _look(name="directory", run=Later("checks.software.directory"), idle=idle.no_directory, required=False),
