@@ -37,7 +37,9 @@ def show_cluster(
             group.get("InstanceType") or ", ".join(group["InstanceRequirements"]["DesiredInstanceTypes"]),
             f"{group['CurrentCount']}/{group['TargetCount']}",
             str(group.get("Status", "")),
-            " ".join([slurm.get("NodeType", ""), *slurm.get("PartitionNames", []), *_labels(group)]),
+            " ".join(
+                filter(None, [_kind(described, group), *slurm.get("PartitionNames", []), *_labels(group)])
+            ),
             ", ".join(_mounts(group)),
         )
     console.print(table)
@@ -98,6 +100,12 @@ def _file_system_table(file_systems: Sequence[Any]) -> Table:
             found["Lifecycle"],
         )
     return table
+
+
+def _kind(described: dict[str, Any], group: dict[str, Any]) -> str:
+    if group in described.get("RestrictedInstanceGroups", ()):
+        return "restricted"
+    return str(group.get("SlurmConfig", {}).get("NodeType", ""))
 
 
 def _labels(group: dict[str, Any]) -> list[str]:
