@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from handler.patience import PATIENCE_SECONDS, UNANSWERED_SECONDS
 from hypothesis import note
-from hypothesis.stateful import RuleBasedStateMachine
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from tests.handler import random_requests as random
 from tests.handler.cloudformation import Delivery, Flow, Framework, Response
@@ -28,7 +30,9 @@ class Course(RuleBasedStateMachine):
     framework: Framework
     harm: int
     calls: list[str]
+    stack: Any
     stray: list[Delivery]
+    late: tuple[Request, float] | None
     delivery: Delivery | None
     flow: Flow | None
     first: Response | None
@@ -111,3 +115,64 @@ class Course(RuleBasedStateMachine):
     def _finish(self) -> None:
         while self.delivery is not None and self.delivery.response is None:
             self._poll()
+
+    def _let_strays_pass(self) -> None:
+        """A request that was given up, or is polled twice, would take what is new for what it waits for."""
+        if self.stray:
+            self.service.clock.advance(UNANSWERED_SECONDS)
+
+    def _kind(self) -> str:
+        return "" if self.delivery is None else str(self.delivery.event["RequestType"])
+
+    def _is_idle(self) -> bool:
+        return self.flow is None
+
+    @precondition(lambda self: not self._is_idle())
+    @rule(polls=st.integers(1, 4))
+    def poll(self, polls: int) -> None:
+        """Time goes on."""
+        for _ in range(polls):
+            if self.flow is not None:
+                self._poll()
+
+    @precondition(lambda self: not self._is_idle())
+    @rule()
+    def finish(self) -> None:
+        """Time goes on until CloudFormation is done."""
+        self._finish()
+
+    @precondition(lambda self: self.delivery is not None and not self.was_repeated)
+    @rule()
+    def deliver_again(self) -> None:
+        """The framework gets the same request a second time."""
+        assert self.delivery is not None
+        self.was_repeated = True
+        again = self.framework.begin(self.delivery.event)
+        if again.response is None:
+            self.stray.append(again)
+
+    @precondition(lambda self: self.is_first and self._kind() != "Delete" and not self.stack.failed_update)
+    @rule()
+    def give_up(self) -> None:
+        """Another resource of the stack has failed, or the user cancels; the old waiter goes on."""
+        assert self.delivery is not None
+        note("given up")
+        self.stray.append(self.delivery)
+        event = {**self.delivery.event, "PhysicalResourceId": self.stack.physical_id}
+        if self.stack.identity(self.stack.asked[event["RequestId"]]) != self.stack.physical_id:
+            self.late = (event, self.service.clock.elapsed())
+        self.expected = None
+        self._go_on(None)
+
+    @precondition(lambda self: self.late is not None and not self._is_idle())
+    @rule()
+    def straggle(self) -> None:
+        """The function of a request that was given up still runs, and makes what it was asked for."""
+        assert self.late is not None
+        event, since = self.late
+        self.late = None
+        if self.service.clock.elapsed() - since < UNANSWERED_SECONDS - PATIENCE_SECONDS:
+            note("made late")
+            again = self.framework.begin(event)
+            if again.response is None:
+                self.stray.append(again)

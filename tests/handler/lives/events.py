@@ -3,8 +3,6 @@
 from contextlib import suppress
 from typing import Any
 
-from handler.patience import PATIENCE_SECONDS
-from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
@@ -29,12 +27,6 @@ class Lives(Course, Promises):
         self.service.settle()
         self.foreign = self._foreign()
 
-    def _kind(self) -> str:
-        return "" if self.delivery is None else str(self.delivery.event["RequestType"])
-
-    def _is_idle(self) -> bool:
-        return self.flow is None
-
     def _may_update(self) -> bool:
         idle = self._is_idle() and bool(self.stack.physical_id)
         return idle and self.stack.failed_update is None and not self.is_deleting
@@ -47,13 +39,8 @@ class Lives(Course, Promises):
         at_once=st.booleans(),
     )
     def create(self, name: str, changes: Any, invocations: int, at_once: bool) -> None:
-        """A first deployment; perhaps over a name that is another's.
-
-        Not within two minutes of a Delete that had no id and is still delivered twice: it would take the new
-        cluster for the one that it was told to expect.
-        """
-        if self.stray:
-            self.service.clock.advance(PATIENCE_SECONDS)
+        """A first deployment; perhaps over a name that is another's."""
+        self._let_strays_pass()
         request = random.first_request(name, continuous=self.continuous, vpc=self.vpc, changes=changes)
         expected = None if name in self.service.clusters else True
         flow = self.stack.creation(properties(request))
@@ -91,6 +78,7 @@ class Lives(Course, Promises):
 
     def _rename(self, name: str, changes: Any) -> None:
         """A deployment that replaces the cluster."""
+        self._let_strays_pass()
         request = {**random.edited(self.current, changes), "ClusterName": name}
         flow = self.stack.updating(properties(request))
         expected = True if self._is_as_known() and name not in self.service.clusters else None
@@ -129,40 +117,6 @@ class Lives(Course, Promises):
     def clean_up(self) -> None:
         """A deletion that failed is tried again."""
         self._begin(self.stack.cleaning_up(), expected=True)
-
-    @precondition(lambda self: not self._is_idle())
-    @rule(polls=st.integers(1, 4))
-    def poll(self, polls: int) -> None:
-        """Time goes on."""
-        for _ in range(polls):
-            if self.flow is not None:
-                self._poll()
-
-    @precondition(lambda self: not self._is_idle())
-    @rule()
-    def finish(self) -> None:
-        """Time goes on until CloudFormation is done."""
-        self._finish()
-
-    @precondition(lambda self: self.delivery is not None and not self.was_repeated)
-    @rule()
-    def deliver_again(self) -> None:
-        """The framework gets the same request a second time."""
-        assert self.delivery is not None
-        self.was_repeated = True
-        again = self.framework.begin(self.delivery.event)
-        if again.response is None:
-            self.stray.append(again)
-
-    @precondition(lambda self: self.is_first and self._kind() != "Delete" and not self.stack.failed_update)
-    @rule()
-    def give_up(self) -> None:
-        """Another resource of the stack has failed, or the user cancels; the old waiter goes on."""
-        assert self.delivery is not None
-        note("given up")
-        self.stray.append(self.delivery)
-        self.expected = None
-        self._go_on(None)
 
     @precondition(lambda self: self.harm < 3 and len(self.service.faults.active()) < 3)
     @rule(fault=random.faults)

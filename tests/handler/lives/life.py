@@ -35,6 +35,7 @@ class Life(RuleBasedStateMachine):
         flow: what CloudFormation is about to ask for; None while it is idle.
         delivery: the request on its way.
         stray: requests that were delivered twice or given up, and are still polled.
+        late: a request that was given up and may still make something, and when it was.
         expected: whether what the user asked for succeeds; None when either may happen.
         harm: how much went wrong that an operation may fail of.
     """
@@ -50,6 +51,7 @@ class Life(RuleBasedStateMachine):
         self.flow: Flow | None = None
         self.delivery: Delivery | None = None
         self.stray: list[Delivery] = []
+        self.late: tuple[Request, float] | None = None
         self.begun = 0.0
         self.replaces = False
         self.first: Response | None = None

@@ -1,7 +1,6 @@
 """From CloudFormation's strings back to the API's types, by walking the service model."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StructureShape
@@ -103,6 +102,8 @@ def _misfit(path: str, value: Any, wanted: str) -> RefusedError:
 
 
 def _unknown_member(path: str, name: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 (a good request must not pay for it)
+
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}? " if close else ""
     return f"{path}.{name}: the SageMaker API knows no such member; {hint}allowed: {', '.join(known)}"

@@ -3,8 +3,6 @@
 from contextlib import suppress
 from typing import Any
 
-from handler.patience import PATIENCE_SECONDS
-from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
@@ -53,12 +51,6 @@ def meddling(what: str, one: Governed) -> tuple[str, Request]:
 class QuotaLives(Course, QuotaLife):
     """From nothing to nothing, and perhaps again."""
 
-    def _kind(self) -> str:
-        return "" if self.delivery is None else str(self.delivery.event["RequestType"])
-
-    def _is_idle(self) -> bool:
-        return self.flow is None
-
     def _may_update(self) -> bool:
         idle = self._is_idle() and bool(self.stack.physical_id)
         return idle and self.stack.failed_update is None and not self.is_deleting
@@ -74,13 +66,8 @@ class QuotaLives(Course, QuotaLife):
     @precondition(lambda self: self._is_idle() and not self.stack.physical_id)
     @rule(team=teams, changes=random.edits, invocations=random.invocations, at_once=st.booleans())
     def create(self, team: str, changes: Any, invocations: int, at_once: bool) -> None:
-        """A first deployment; perhaps for a team that has a quota.
-
-        Not within two minutes of a Delete that had no id and is still delivered twice: it would take the new
-        quota for the one that it was told to expect.
-        """
-        if self.stray:
-            self.service.clock.advance(PATIENCE_SECONDS)
+        """A first deployment; perhaps for a team that has a quota."""
+        self._let_strays_pass()
         request = random.first_request(self.clusters[0], team, changes)
         expected = None if self._is_taken(request) else True
         flow = self.stack.creation(properties(request))
@@ -124,6 +111,7 @@ class QuotaLives(Course, QuotaLife):
 
     def _replace(self, members: Request, changes: Any) -> None:
         """A deployment that replaces the quota, or is none."""
+        self._let_strays_pass()
         request = random.edited({**self.current, **members}, changes)
         expected = True if self._is_as_known() else None
         if physical_id(request) != self.stack.physical_id and self._is_taken(request):
@@ -164,40 +152,6 @@ class QuotaLives(Course, QuotaLife):
     def clean_up(self) -> None:
         """A deletion that failed is tried again."""
         self._begin(self.stack.cleaning_up(), expected=True)
-
-    @precondition(lambda self: not self._is_idle())
-    @rule(polls=st.integers(1, 4))
-    def poll(self, polls: int) -> None:
-        """Time goes on."""
-        for _ in range(polls):
-            if self.flow is not None:
-                self._poll()
-
-    @precondition(lambda self: not self._is_idle())
-    @rule()
-    def finish(self) -> None:
-        """Time goes on until CloudFormation is done."""
-        self._finish()
-
-    @precondition(lambda self: self.delivery is not None and not self.was_repeated)
-    @rule()
-    def deliver_again(self) -> None:
-        """The framework gets the same request a second time."""
-        assert self.delivery is not None
-        self.was_repeated = True
-        again = self.framework.begin(self.delivery.event)
-        if again.response is None:
-            self.stray.append(again)
-
-    @precondition(lambda self: self.is_first and self._kind() != "Delete" and not self.stack.failed_update)
-    @rule()
-    def give_up(self) -> None:
-        """Another resource of the stack has failed, or the user cancels; the old waiter goes on."""
-        assert self.delivery is not None
-        note("given up")
-        self.stray.append(self.delivery)
-        self.expected = None
-        self._go_on(None)
 
     @precondition(lambda self: self.harm < 3 and len(self.service.faults.active()) < 3)
     @rule(fault=random.faults)

@@ -1,5 +1,6 @@
 """Update: in place where it can be, a second thing where it can not, and back again."""
 
+from contextlib import suppress
 from typing import Any
 
 from ..clients import Aws
@@ -65,22 +66,14 @@ def _find(kind: Kind[D, L], desired: D, aws: Aws) -> L | None:
 def _back(kind: Kind[D, L], event: Event, desired: D, old: D, aws: Aws) -> dict[str, Any]:
     """A replacement failed and CloudFormation goes back to the thing whose id it kept.
 
-    It never heard of the new one, and will never send a Delete for it: is_complete deletes it, and only then
-    succeeds or fails.
+    It never heard of the new one, and will never send a Delete for it: is_complete deletes it, also when it
+    is still to come, and only then succeeds or fails.
     """
-    leftover = _leftover(kind, event, old, aws)
+    with suppress(*AWS_ERRORS):
+        patiently(aws, lambda: delete_if_ours(kind, event, old.physical_id, aws))
     try:
         result = _in_place(kind, event, desired, old, aws)
     except (RefusedError, FailedError, *AWS_ERRORS) as error:
         result = unsure(kind, desired, error, aws)
-    result["Handover"]["Leftover"] = leftover
+    result["Handover"]["Leftover"] = old.physical_id
     return result
-
-
-def _leftover(kind: Kind[D, L], event: Event, old: D, aws: Aws) -> str:
-    """The key of what the replacement made; its physical id while it may be still to come."""
-    try:
-        live = patiently(aws, lambda: delete_if_ours(kind, event, old.physical_id, aws))
-    except AWS_ERRORS:
-        return old.physical_id
-    return live.key if live is not None else old.physical_id

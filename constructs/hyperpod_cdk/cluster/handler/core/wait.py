@@ -115,17 +115,16 @@ def _find(kind: Kind[D, L], event: Event, aws: Aws) -> L | None:
 
 
 def _leaves(kind: Kind[D, L], event: Event, aws: Aws) -> bool:
-    """Whether what a failed replacement made may still be there; asks for its deletion.
+    """Whether what a failed replacement made is there, or may still come; asks for its deletion.
 
-    The update that makes it was cancelled before it had answered, and may still be asking.
+    By name, since the update that makes it was cancelled before it had answered, and may go on asking; but
+    only what it can have made.
     """
     leftover = event.handover.get("Leftover")
     if not leftover:
         return False
-    unseen = kind.is_id(aws, leftover)
-    until = event.handover["Since"] + UNANSWERED_SECONDS if unseen else math.inf
-    live = delete_if_ours(kind, event, leftover, aws, made_until=until)
-    return live is not None or (unseen and _waited(event, aws) < UNANSWERED_SECONDS)
+    until = event.handover["Since"] + UNANSWERED_SECONDS
+    return delete_if_ours(kind, event, leftover, aws, made_until=until) is not None or aws.now() < until
 
 
 def _deleted(kind: Kind[D, L], event: Event, aws: Aws) -> dict[str, Any]:
