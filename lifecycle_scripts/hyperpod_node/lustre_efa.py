@@ -1,19 +1,40 @@
 """The unit that brings Lustre's network up on EFA before anything is mounted.
 
 Source: FSx for Lustre guide, configure-efa-clients.html: the modules, their order, EFA preferred over TCP,
-and 32 credits a peer. That page's own script comes from a documentation site without version or checksum, so
-that it is not downloaded; where somebody ran it, its unit is used.
+32 credits a peer, which devices are EFA's, and how many of them a node uses: a file system takes 1024 over
+all of its clients. That page's own script comes from a documentation site without version or checksum, so that
+it is not downloaded; where somebody ran it, its unit is used.
 """
 
 from __future__ import annotations
 
+import re
+
+from hyperpod_node.context import Context
 from hyperpod_node.root import Root
 
+ADVICE = (
+    "Lustre is used over TCP meanwhile; see `journalctl -u hyperpod-cdk-lustre-efa` and `lnetctl net show`; "
+    "nodes and file system need one zone, and a security group that lets all traffic through within itself"
+)
 UNITS = "/etc/systemd/system"
 AWS_UNIT = "configure-efa-fsx-lustre-client.service"
 OWN_UNIT = "hyperpod-cdk-lustre-efa.service"
 SCRIPT = "/opt/hyperpod-cdk/lustre-efa.sh"
 DEVICES = "/sys/class/infiniband"
+DRIVER = "efa"
+INTERFACES = {
+    f"ml.{name}.{size}": 8
+    for name, size in (
+        ("p5", "48xlarge"),
+        ("p5e", "48xlarge"),
+        ("p5en", "48xlarge"),
+        ("p6-b200", "48xlarge"),
+        ("p6e-gb200", "36xlarge"),
+    )
+}
+OTHERS_INTERFACES = 2
+"""Of other instances with several network cards; those with one have one device."""
 SCRIPT_TEXT = """#!/bin/bash
 # by hyperpod-cdk: Lustre's network on TCP and on every EFA device, EFA first
 set -euo pipefail
@@ -23,8 +44,15 @@ modprobe kefalnd ipif_name="$interface"
 modprobe ksocklnd
 lnetctl lnet configure
 lnetctl net show --net tcp | grep -q "nid:.*@tcp" || lnetctl net add --net tcp --if "$interface"
-for device in /sys/class/infiniband/*; do
-  name=${device##*/}
+mapfile -t devices < <(for device in /sys/class/infiniband/*; do
+  driver=$(readlink -f "$device/device/driver" || true)
+  if [ "${driver##*/}" = efa ]; then readlink -f "$device"; fi
+done | sort)
+count=${#devices[@]}
+used=$((count < LIMIT ? count : LIMIT))
+# spread over the node's cards, whose order is that of their places
+for ((i = 0; i < used; i++)); do
+  name=${devices[i * count / used]##*/}
   lnetctl net show --net efa | grep -qw "$name" || lnetctl net add --net efa --if "$name" --peer-credits 32
 done
 lnetctl set discovery 1
@@ -71,4 +99,25 @@ def unit(root: Root) -> str:
 def devices(root: Root) -> list[str]:
     """The node's EFA devices, from the kernel: tools may not be on PATH (field report 101)."""
     folder = root.path(DEVICES)
-    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    return sorted(path.name for path in folder.iterdir() if (path / "device/driver").resolve().name == DRIVER)
+
+
+def limit(instance_type: str) -> int:
+    """How many devices of an instance carry Lustre at most."""
+    return INTERFACES.get(instance_type, OTHERS_INTERFACES)
+
+
+def script(instance_type: str) -> str:
+    """The unit's script for an instance type."""
+    return SCRIPT_TEXT.replace("LIMIT", str(limit(instance_type)))
+
+
+def carrying(context: Context) -> tuple[int, int]:
+    """How many EFA devices carry Lustre, and how many shall."""
+    found = devices(context.root)
+    text = context.commands.run("lnetctl", "net", "show", "--net", "efa", advice=ADVICE).text
+    down = len(re.findall(r"^\s*status:\s*down\s*$", text, re.MULTILINE))
+    named = sum(re.search(rf"\b{re.escape(name)}\b", text) is not None for name in found)
+    return max(named - down, 0), min(len(found), limit(context.node.instance.instance_type))

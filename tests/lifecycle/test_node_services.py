@@ -14,6 +14,7 @@ import pytest
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_node import idle, lustre_efa, slurm
 from hyperpod_node.catalogue import STEPS
+from hyperpod_node.checks import devices
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import adopt, epilog, keep, mounts, munge
 from hyperpod_node.steps import lustre_efa as efa_step
@@ -169,10 +170,18 @@ def test_121_adoption_comes_last_on_compute_nodes_only_and_never_fails_a_node() 
     assert "slurmd" in step.after
 
 
+def efa_device(node: Bench, name: str, driver: str = "efa") -> None:
+    """A device as the kernel shows it."""
+    node.machine.write(f"{lustre_efa.DEVICES}/{name}/uevent", "")
+    folder = node.context.root.path(f"{lustre_efa.DEVICES}/{name}/device")
+    folder.mkdir()
+    (folder / "driver").symlink_to(f"/sys/bus/pci/drivers/{driver}")
+
+
 def efa_node(path: Path, *, devices: int = 2, module: bool = True) -> Bench:
     node = bench(path, mounts=[EFA])
     for index in range(devices):
-        node.machine.write(f"{lustre_efa.DEVICES}/rdmap{index}/uevent", "")
+        efa_device(node, f"rdmap{index}")
     node.machine.remember("modules", ["kefalnd"] if module else [])
     return node
 
@@ -233,11 +242,67 @@ def test_efa_that_shows_no_device_is_a_warning_with_advice(tmp_path: Path) -> No
     broken = bench(
         tmp_path / "b", mounts=[EFA], faults=[CommandFault(command="lnetctl", exit_code=0, output="net:")]
     )
-    broken.machine.write(f"{lustre_efa.DEVICES}/rdmap0/uevent", "")
+    efa_device(broken, "rdmap0")
     broken.machine.remember("modules", ["kefalnd"])
-    with pytest.raises(NodeError, match="none of 1 EFA devices") as error:
+    with pytest.raises(NodeError, match="0 of 1 EFA devices") as error:
         efa_step.set_up_client(broken.context)
     assert "over TCP meanwhile" in error.value.advice
+
+
+LNETCTL = """#!/bin/bash
+echo "$*" >>"$CALLS"
+[ "$*" != "net show --net tcp" ] || echo "nid: 10.1.0.10@tcp"
+"""
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "count", "wanted"),
+    [
+        ("ml.p5.48xlarge", 32, [0, 4, 8, 12, 16, 20, 24, 28]),
+        ("ml.p5en.48xlarge", 16, [0, 2, 4, 6, 8, 10, 12, 14]),
+        ("ml.p4d.24xlarge", 4, [0, 2]),
+        ("ml.g6.16xlarge", 1, [0]),
+    ],
+)
+def test_a_node_brings_as_many_efa_devices_as_aws_says_and_no_other_ones(
+    tmp_path: Path, instance_type: str, count: int, wanted: list[int]
+) -> None:
+    """The script itself, run on a pretended /sys: a file system takes 1024 of them over all clients."""
+    sysfs, programs, calls = tmp_path / "sys", tmp_path / "bin", tmp_path / "calls"
+    for name, driver in [*((f"rdmap{i:03}", "efa") for i in range(count)), ("mlx5_0", "mlx5_core")]:
+        (sysfs / name / "device").mkdir(parents=True)
+        (sysfs / name / "device" / "driver").symlink_to(f"/sys/bus/pci/drivers/{driver}")
+    programs.mkdir()
+    for name, text in (("lnetctl", LNETCTL), ("modprobe", "#!/bin/bash\n"), ("ip", "#!/bin/bash\n")):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    text = lustre_efa.script(instance_type).replace("/sys/class/infiniband", str(sysfs))
+    env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "CALLS": str(calls)}
+    subprocess.run(["bash", "-c", text], check=True, env=env)
+    added = [
+        line.split()[5] for line in calls.read_text().splitlines() if line.startswith("net add --net efa")
+    ]
+    assert added == [f"rdmap{i:03}" for i in wanted]
+    assert len(wanted) == min(count, lustre_efa.limit(instance_type))
+
+
+def test_lustre_over_fewer_efa_devices_than_it_shall_is_found(tmp_path: Path) -> None:
+    node = efa_node(tmp_path)
+    with pytest.raises(NodeError, match="0 of 2 EFA devices"):
+        devices.lustre_over_efa(node.context)
+    efa_step.set_up_client(node.context)
+    assert devices.lustre_over_efa(node.context) == "2 of 2 EFA devices carry Lustre"
+    down = "net:\n - nid: 1@efa\n   status: up\n   interfaces:\n     0: rdmap0\n"
+    down += " - nid: 2@efa\n   status: down\n   interfaces:\n     0: rdmap1\n"
+    half = bench(
+        tmp_path / "b", mounts=[EFA], faults=[CommandFault(command="lnetctl", exit_code=0, output=down)]
+    )
+    for index in range(2):
+        efa_device(half, f"rdmap{index}")
+    with pytest.raises(NodeError, match="1 of 2 EFA devices"):
+        devices.lustre_over_efa(half.context)
+    with pytest.raises(StepSkippedError, match="no file system with it"):
+        devices.lustre_over_efa(bench(tmp_path / "c").context)
 
 
 def test_only_file_systems_with_efa_ask_for_it(tmp_path: Path) -> None:

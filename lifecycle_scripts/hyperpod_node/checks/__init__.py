@@ -25,6 +25,7 @@ CHECKS: tuple[Step, ...] = (
     _look(name="mounts", run=Later("checks.machine.mounts")),
     _look(name="gpus", run=Later("checks.devices.gpus"), node_types=COMPUTE),
     _look(name="efa", run=Later("checks.devices.efa_devices"), node_types=COMPUTE),
+    _look(name="lustre-efa", run=Later("checks.devices.lustre_over_efa"), required=False),
     _look(name="users", run=Later("checks.people.users")),
     _look(name="removed-users", run=Later("checks.people.removed_users")),
     _look(name="munge", run=Later("checks.slurm.munge")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperpod_node import lustre_efa
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.metrics import efa
@@ -17,6 +18,17 @@ def gpus(context: Context) -> str:
     if seen != devices:
         raise NodeError(f"nvidia-smi sees {seen} of {devices} GPUs", advice="see `dmesg | grep -i xid`")
     return f"{seen} GPUs"
+
+
+def lustre_over_efa(context: Context) -> str:
+    """Whether Lustre comes over as many EFA devices as it shall; over TCP it comes either way."""
+    found = lustre_efa.devices(context.root)
+    if not found or not any(mount.efa for mount in context.node.mounts):
+        raise StepSkippedError("no EFA here, or no file system with it")
+    up, wanted = lustre_efa.carrying(context)
+    if up < wanted:
+        raise NodeError(f"{up} of {wanted} EFA devices carry Lustre", advice=lustre_efa.ADVICE)
+    return f"{up} of {len(found)} EFA devices carry Lustre"
 
 
 def efa_devices(context: Context) -> str:

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_node.lustre_efa import DEVICES, devices
 from hyperpod_node.metrics.text import Sample, number
 from hyperpod_node.root import Root
 
-DEVICES = "/sys/class/infiniband"
-DRIVER = "efa"
-
-
-def devices(root: Root) -> list[str]:
-    """Names of the EFA devices of this node."""
-    folder = root.path(DEVICES)
-    if not folder.is_dir():
-        return []
-    return sorted(path.name for path in folder.iterdir() if (path / "device/driver").resolve().name == DRIVER)
+__all__ = ["devices", "samples"]
 
 
 def samples(root: Root) -> Iterator[Sample]:

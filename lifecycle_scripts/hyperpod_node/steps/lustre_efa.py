@@ -6,11 +6,6 @@ from hyperpod_node import live_mounts, lustre_efa
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
 
-ADVICE = (
-    "Lustre is used over TCP meanwhile; see `journalctl -u hyperpod-cdk-lustre-efa` and `lnetctl net show`; "
-    "nodes and file system need one zone, and a security group that lets all traffic through within itself"
-)
-
 
 def set_up_client(context: Context) -> str:
     """Bring Lustre's network up on EFA, now and at each boot, before the file systems are mounted."""
@@ -23,12 +18,11 @@ def set_up_client(context: Context) -> str:
     if any(mount.kernel_type == "lustre" for mount in live_mounts.read(context.root)):
         raise StepSkippedError(f"Lustre is mounted already: {unit} works from the next boot on")
     context.commands.run("systemctl", "enable", unit)
-    context.commands.run("systemctl", "start", unit, timeout_seconds=180, advice=ADVICE)
-    text = context.commands.run("lnetctl", "net", "show", "--net", "efa", advice=ADVICE).text
-    up = [name for name in found if name in text]
-    if not up:
-        raise NodeError(f"lnetctl shows none of {len(found)} EFA devices", advice=ADVICE)
-    return f"{len(up)} of {len(found)} EFA devices carry Lustre"
+    context.commands.run("systemctl", "start", unit, timeout_seconds=180, advice=lustre_efa.ADVICE)
+    up, wanted = lustre_efa.carrying(context)
+    if up < wanted:
+        raise NodeError(f"{up} of {wanted} EFA devices carry Lustre", advice=lustre_efa.ADVICE)
+    return f"{up} of {len(found)} EFA devices carry Lustre"
 
 
 def _write_unit(context: Context) -> str:
@@ -37,7 +31,7 @@ def _write_unit(context: Context) -> str:
             "the image's Lustre client has no EFA module (kefalnd)",
             advice="update the image: FSx wants Ubuntu 22.04 with kernel 6.8 or newer, and its own client",
         )
-    context.root.write(lustre_efa.SCRIPT, lustre_efa.SCRIPT_TEXT, mode=0o755)
+    context.root.write(lustre_efa.SCRIPT, lustre_efa.script(context.node.instance.instance_type), mode=0o755)
     if context.root.write(f"{lustre_efa.UNITS}/{lustre_efa.OWN_UNIT}", lustre_efa.UNIT_TEXT):
         context.commands.run("systemctl", "daemon-reload")
     return lustre_efa.OWN_UNIT

@@ -81,6 +81,8 @@ def image(host: Host, plugin: Path) -> None:
 def efa(host: Host) -> None:
     """A device that the kernel shows as one of EFA's, and what brings Lustre up on it."""
     host.run("mount -t tmpfs class /sys/class && mkdir -p /sys/class/infiniband/efa_0/ports/1")
+    host.run("mkdir /sys/class/infiniband/efa_0/device")
+    host.run("ln -s /sys/bus/pci/drivers/efa /sys/class/infiniband/efa_0/device/driver")
     host.path("/sys/class/infiniband/efa_0/ports/1/state").write_text("4: ACTIVE\n")
     program(host, "/usr/local/sbin/lnetctl", LNETCTL)
     for name in ("modprobe", "modinfo"):

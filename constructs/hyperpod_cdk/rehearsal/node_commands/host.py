@@ -78,7 +78,7 @@ def modinfo(machine: Machine, call: Call) -> Answer:
 
 
 def lnetctl(machine: Machine, _call: Call) -> Answer:
-    """``lnetctl net show --net efa``: every EFA device, once the unit that sets them up has run."""
+    """``lnetctl net show --net efa``: every device, once the unit that sets EFA up has run."""
     folder = machine.path("/sys/class/infiniband")
     units = machine.recall("units", {})
     up = isinstance(units, dict) and any("lustre" in unit for unit in units)
