@@ -153,7 +153,8 @@ def _control_plane(stack: cdk.Stack, request: Mapping[str, Any]) -> Iterator[iam
     yield allow("DeleteGovernance", permissions.DELETE_GOVERNANCE, governed)
     roles = _values(request, "ClusterRole")
     if roles:
-        to_service = {"StringEquals": {"iam:PassedToService": _SERVICE}}
+        # no page tells which of the two it is passed to; the role's own trust names the first alone
+        to_service = {"StringEquals": {"iam:PassedToService": [_SERVICE, "sagemaker.amazonaws.com"]}}
         yield allow("PassClusterRole", permissions.PASS_ROLE, roles, to_service)
 
 

@@ -228,7 +228,8 @@ def test_autoscaling_has_a_role_that_the_handler_may_pass(template: Template) ->
     (scale,) = statements(template, "ScaleClusters")
     assert scale["Action"] == ["sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes"]
     (given,) = statements(template, "PassClusterRole")
-    assert given["Condition"] == {"StringEquals": {"iam:PassedToService": "hyperpod.sagemaker.amazonaws.com"}}
+    services = ["hyperpod.sagemaker.amazonaws.com", "sagemaker.amazonaws.com"]
+    assert given["Condition"] == {"StringEquals": {"iam:PassedToService": services}}
     role = "arn:aws:iam::111122223333:role/scaling"
     cluster = on_eks()
     own = Cluster(
