@@ -2,8 +2,8 @@
 
 Source: FSx for Lustre guide, configure-efa-clients.html: the modules, their order, EFA preferred over TCP,
 32 credits a peer, which devices are EFA's, and how many of them a node uses: a file system takes 1024 over
-all of its clients. That page's own script comes from a documentation site without version or checksum, so that
-it is not downloaded; where somebody ran it, its unit is used.
+all of its clients. That page's own script comes from a documentation site without version or checksum, so
+that it is not downloaded; where somebody ran it, its unit is used.
 """
 
 from __future__ import annotations
