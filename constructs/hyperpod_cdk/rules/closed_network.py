@@ -1,17 +1,14 @@
 """HP21x: what nodes reach from their network, and through which security groups."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import groups, groups_of, instance_types, is_eks
+from hyperpod_cdk.rules.look import groups, groups_of, is_closed, is_eks
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import subnets
-from hyperpod_cdk.service.hyperpod_chart import SUB_CHARTS, NodesOf
-from hyperpod_cdk.service.instance_types import find
 from hyperpod_cdk.service.sources import GUIDE
-from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NatGateways, NodeType
+from hyperpod_cdk.spec import HyperPodSpec, InstanceGroup, NodeType
 
 _PREREQUISITES = f"{GUIDE}sagemaker-hyperpod-prerequisites.html"
 _NETWORK = "the network's own"
@@ -29,7 +26,7 @@ _NETWORK = "the network's own"
     )
 )
 def scripts_without_internet(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    if not _is_closed(spec):
+    if not is_closed(spec):
         return
     if spec.lifecycle.extra_files is not None:
         yield rule.finding("lifecycle.extra_files", "holds scripts that have no internet")
@@ -50,7 +47,7 @@ def scripts_without_internet(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding
     )
 )
 def multi_head_without_internet(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    if _is_closed(spec) and spec.cluster.orchestrator.slurm.multi_head is not None:
+    if is_closed(spec) and spec.cluster.orchestrator.slurm.multi_head is not None:
         yield rule.finding(
             "cluster.orchestrator.slurm.multi_head", "can reach neither its secret nor its topic"
         )
@@ -125,54 +122,20 @@ def hosts_of_another_vpc(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 
 @checks(
     Rule(
-        code="HP565",
-        title="images that nodes without internet do not reach",
-        why="parts of HyperPod's chart come from registries on the internet: their pods never start, and "
-        "without device plugins no pod gets a GPU",
-        fix="copy the images to Amazon ECR of the cluster's Region and name them in helm_chart.values, or in "
-        "the chart itself, and acknowledge this; leave parts off with helm_chart.sub_charts; or use "
-        "nat_gateways: one",
-        source="https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html, "
-        "aws/sagemaker-hyperpod-cli, helm_chart/HyperPodHelmChart",
+        code="HP215",
+        title="a network of public addresses",
+        why="nodes take them for their own neighbours: what has these addresses on the internet, be it AWS "
+        "itself, they never reach",
+        fix="use a private range, such as 10.0.0.0/16; or acknowledge this where the addresses are yours",
+        source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html (RFC 1918)",
         severity=Severity.WARNING,
     )
 )
-def images_without_internet(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    eks = spec.cluster.orchestrator.eks
-    chart = eks.helm_chart if eks is not None and eks.cluster_arn is None else None
-    if chart is None or not _is_closed(spec):
-        return
-    kinds = set(_kinds_of_nodes(spec))
-    lacking = [
-        f"{name} ({part.registry})"
-        for name, part in SUB_CHARTS.items()
-        if part.registry and part.registry != spec.region and part.nodes in kinds
-        if chart.sub_charts.get(name, part.enabled) and not _names_an_image(chart.values.get(name))
-    ]
-    if lacking:
-        yield rule.finding("cluster.orchestrator.eks.helm_chart", f"installs {', '.join(lacking)}")
-
-
-def _kinds_of_nodes(spec: HyperPodSpec) -> Iterator[NodesOf | None]:
-    """The nodes that parts of the chart may be for; every kind, where a type is not known."""
-    yield None
-    for path, group in groups(spec):
-        for _, name in instance_types(path, group):
-            known = find(name)
-            if known is None:
-                yield from NodesOf
-                continue
-            if known.efa_interfaces != 0:
-                yield NodesOf.EFA
-            if known.accelerator is not None:
-                yield NodesOf.NEURON if known.accelerator.startswith("AWS ") else NodesOf.NVIDIA
-
-
-def _names_an_image(values: Any) -> bool:
-    """Whether values of a part say anywhere which image it runs."""
-    if not isinstance(values, Mapping):
-        return False
-    return any("image" in str(key).lower() or _names_an_image(value) for key, value in values.items())
+def public_addresses(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    cidr = spec.network.cidr
+    network = None if spec.network.existing or unresolved(cidr) else subnets.as_network(cidr)
+    if network is not None and not any(network.subnet_of(one) for one in subnets.PRIVATE):
+        yield rule.finding("network.cidr", "is on the internet", given=cidr, nearest=("10.0.0.0/16",))
 
 
 def _private_hosts(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
@@ -184,10 +147,6 @@ def _private_hosts(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
         yield where, slurm.multi_head.slurm_database_endpoint
     for index, uri in enumerate(directory.uris if directory is not None else ()):
         yield f"lifecycle.directory.uris[{index}]", uri
-
-
-def _is_closed(spec: HyperPodSpec) -> bool:
-    return spec.network.existing is None and spec.network.nat_gateways == NatGateways.NONE
 
 
 def _security_groups(spec: HyperPodSpec, group: InstanceGroup) -> tuple[str, ...]:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 
-from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.log_retention import RETENTION_DAYS
+from hyperpod_cdk.service.regions import ALL, ALL_SOURCE
 from hyperpod_cdk.service.shapes import shape
 from hyperpod_cdk.service.sources import API
 from hyperpod_cdk.spec import HyperPodSpec, Provisioning
@@ -37,6 +39,24 @@ def stack_name_and_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         value = getattr(spec, name)
         if value is not None and not unresolved(value) and not wanted.fullmatch(value):
             yield rule.finding(name, "has another form than it must", given=value, allowed=allowed)
+
+
+@checks(
+    Rule(
+        code="HP107",
+        title="a Region that is not among the known ones",
+        why="a misspelt Region makes other findings say that the rest is of a wrong one; a new one is fine",
+        fix="correct region, or acknowledge this when AWS has opened it since",
+        source=ALL_SOURCE,
+        severity=Severity.WARNING,
+    )
+)
+def known_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    region = spec.region
+    if region is not None and not unresolved(region) and region not in ALL:
+        nearest = get_close_matches(region, ALL, n=2)
+        allowed = f"one of {len(ALL)} Regions"
+        yield rule.finding("region", "is not among them", given=region, allowed=allowed, nearest=nearest)
 
 
 @checks(

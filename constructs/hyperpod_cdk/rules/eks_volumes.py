@@ -1,14 +1,15 @@
-"""HP530 to HP535: disks of nodes on Amazon EKS, and volumes that their pods mount."""
+"""HP530 to HP535, HP566: disks of nodes on Amazon EKS, volumes that their pods mount, and namespaces."""
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 
-from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import control_planes, groups, runs_our_scripts
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.spec import HyperPodSpec
+from hyperpod_cdk.spec import EksOrchestrator, HyperPodSpec
 from hyperpod_cdk.spec.eks_storage import Volume, VolumeAccess
 from hyperpod_cdk.spec.node_disk import NodeDiskPath
 
@@ -17,6 +18,9 @@ _NAMES = "https://kubernetes.io/docs/concepts/overview/working-with-objects/name
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _MOUNTPOINT = "https://github.com/awslabs/mountpoint-s3, doc/CONFIGURATION.md"
 _SECONDS = range(10_000)
+_TEAM = "hyperpod-ns-"
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/, and that of HyperPod's chart
+_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease", "aws-hyperpod")
 _OPTIONS = {
     "prefix": "bucket.prefix",
     "read-only": "access",
@@ -175,6 +179,45 @@ def of_existing_plane(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             allowed = "arn:…:oidc-provider/oidc.eks.…"
             where = f"{_EKS}.oidc_provider_arn"
             yield rule.finding(where, "is no identity provider", given=provider, allowed=allowed)
+
+
+@checks(
+    Rule(
+        code="HP566",
+        title="a namespace that nothing here makes",
+        why="a new control plane has Kubernetes' own namespaces and those of the teams: kubectl refuses a "
+        "claim in another once every node is there already, and access to it is access to nothing",
+        fix="correct the name, or add the team to task_governance.teams; acknowledge this where you have "
+        "made the namespace since",
+        source=f"{_NAMES}, "
+        "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-"
+        "policies.html (hyperpod-ns-<team>)",
+        severity=Severity.WARNING,
+    )
+)
+def known_namespaces(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for plane in control_planes(spec):
+        teams = [one.team_name for one in plane.task_governance.teams] if plane.task_governance else []
+        if plane.cluster_arn is not None or unresolved(teams):
+            continue
+        known = [*(f"{_TEAM}{team}" for team in teams), *_NAMESPACES]
+        for path, namespace in _named_namespaces(plane):
+            if not unresolved(namespace) and namespace not in known:
+                nearest = get_close_matches(namespace, known, n=1)
+                yield rule.finding(path, "is made by nothing here", given=namespace, nearest=nearest)
+
+
+def _named_namespaces(plane: EksOrchestrator) -> Iterator[tuple[str, str]]:
+    """Those of claims, and of access such as teams have; others may be made by hand before they count."""
+    for name, volume in plane.volumes.items():
+        for index, namespace in enumerate(() if unresolved(volume.namespaces) else volume.namespaces):
+            yield f"{join(f'{_EKS}.volumes', name)}.namespaces[{index}]", namespace
+    for entry, access in enumerate(plane.access):
+        for number, policy in enumerate(access.policies):
+            where = f"{_EKS}.access[{entry}].policies[{number}].namespaces"
+            for index, namespace in enumerate(() if unresolved(policy.namespaces) else policy.namespaces):
+                if namespace.startswith(_TEAM):
+                    yield f"{where}[{index}]", namespace
 
 
 def _volumes(spec: HyperPodSpec) -> Iterator[tuple[str, str, Volume]]:

@@ -12,6 +12,7 @@ from hyperpod_cdk.spec import (
     InstanceGroup,
     LifecycleMode,
     LustreFileSystem,
+    NatGateways,
     NodeProvisioningMode,
     NodeType,
     OpenZfsDeploymentType,
@@ -86,6 +87,11 @@ def runs_our_scripts(spec: HyperPodSpec, group: InstanceGroup) -> bool:
 def is_continuous(spec: HyperPodSpec) -> bool:
     """Whether nodes come up one by one."""
     return spec.cluster.node_provisioning_mode == NodeProvisioningMode.CONTINUOUS
+
+
+def is_closed(spec: HyperPodSpec) -> bool:
+    """Whether nodes lie in a network that is made here without a way to the internet."""
+    return spec.network.existing is None and spec.network.nat_gateways == NatGateways.NONE
 
 
 def is_legacy(spec: HyperPodSpec) -> bool:

@@ -1,12 +1,14 @@
 """HP31x: FSx for Lustre, options that only some file systems have, and links to S3."""
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
 
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.look import new_lustre
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service import fsx
+from hyperpod_cdk.service.bucket_names import is_bucket_name
 from hyperpod_cdk.spec import HyperPodSpec, LustreDeploymentType, LustreStorageType
 
 _LINKS = f"{fsx.LUSTRE_GUIDE}create-dra-linked-data-repo.html"
@@ -144,9 +146,14 @@ def association_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
                 ("file_system_path", "/", "an absolute path, such as /datasets"),
             ):
                 value = getattr(link, field)
-                if not unresolved(value) and (not value.startswith(start) or value == "s3://"):
-                    where = f"{here}.{field}"
+                where = f"{here}.{field}"
+                if unresolved(value):
+                    continue
+                if not value.startswith(start) or value == "s3://":
                     yield rule.finding(where, "has another form than it must", given=value, allowed=allowed)
+                elif start == "s3://" and not is_bucket_name(urlsplit(value).netloc):
+                    bucket = "3 to 63 lower-case letters, digits, hyphens and dots"
+                    yield rule.finding(where, "names no bucket that can be", given=value, allowed=bucket)
 
 
 @checks(

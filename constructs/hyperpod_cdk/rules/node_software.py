@@ -8,10 +8,10 @@ from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.look import groups, lifecycle_mode, node_type
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.service.bucket_names import is_bucket_name
 from hyperpod_cdk.spec import Accounting, HyperPodSpec, LifecycleMode, NodeType
 
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+")
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _URI = re.compile(r"ldaps?://[A-Za-z0-9.-]+(:\d+)?")
 _WORKSPACE = re.compile(r"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{12}:workspace/ws-[0-9a-f-]+")
 _LABEL = re.compile(r"[a-z_][a-z0-9_]*")
@@ -122,9 +122,9 @@ def _paths(spec: HyperPodSpec) -> Iterator[tuple[str, str]]:
 def bucket_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for index, mount in enumerate(spec.lifecycle.bucket_mounts):
         path = f"lifecycle.bucket_mounts[{index}]"
-        if not unresolved(mount.bucket) and not _BUCKET.fullmatch(mount.bucket):
+        if not unresolved(mount.bucket) and not is_bucket_name(mount.bucket):
             nearest = mount.bucket.removeprefix("s3://").partition("/")[0]
-            offered = (nearest,) if _BUCKET.fullmatch(nearest) else ()
+            offered = (nearest,) if is_bucket_name(nearest) else ()
             yield rule.finding(f"{path}.bucket", "is no bucket's name", given=mount.bucket, nearest=offered)
         prefix = mount.prefix
         if prefix and not unresolved(prefix) and (not prefix.endswith("/") or prefix.startswith("/")):

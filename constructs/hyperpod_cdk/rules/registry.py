@@ -10,6 +10,7 @@ from hyperpod_cdk.rules import (
     api_limits,
     bootstrap_guard,
     capacity,
+    chart_parts,
     closed_network,
     cluster,
     deployment,
@@ -71,7 +72,7 @@ _SLURM: tuple[ModuleType, ...] = (
 )
 _EKS: tuple[ModuleType, ...] = (
     *(eks_cluster, eks_groups, eks_governance, eks_volumes, eks_services),
-    helm_chart_release,
+    *(helm_chart_release, chart_parts),
 )
 
 

@@ -32,6 +32,8 @@ class SubChart:
     """Whether the chart's own values switch it on."""
     add_on: str | None = None
     """The add-on of Amazon EKS that brings the same, and so excludes it."""
+    required: bool = False
+    """Whether HyperPod's resilience, or pods on the nodes that it is for, count on it."""
     registry: str | None = None
     """Where its image comes from, if not from ECR of the cluster's Region; a Region: from ECR of that."""
     nodes: NodesOf | None = None
@@ -39,25 +41,30 @@ class SubChart:
 
 
 SUB_CHARTS: Mapping[str, SubChart] = {
-    "health-monitoring-agent": SubChart(condition="health-monitoring-agent.enabled", enabled=True),
-    "deep-health-check": SubChart(condition="deep-health-check.enabled", enabled=True),
-    "job-auto-restart": SubChart(condition="job-auto-restart.enabled", enabled=True),
+    "health-monitoring-agent": SubChart(
+        condition="health-monitoring-agent.enabled", enabled=True, required=True
+    ),
+    "deep-health-check": SubChart(condition="deep-health-check.enabled", enabled=True, required=True),
+    "job-auto-restart": SubChart(condition="job-auto-restart.enabled", enabled=True, required=True),
     "hyperpod-patching": SubChart(condition="hyperpod-patching.enabled", enabled=True),
     "nvidia-device-plugin": SubChart(
         condition="nvidia-device-plugin.devicePlugin.enabled",
         enabled=True,
+        required=True,
         registry="nvcr.io",
         nodes=NodesOf.NVIDIA,
     ),
     "neuron-device-plugin": SubChart(
         condition="neuron-device-plugin.devicePlugin.enabled",
         enabled=True,
+        required=True,
         registry="public.ecr.aws",
         nodes=NodesOf.NEURON,
     ),
     "aws-efa-k8s-device-plugin": SubChart(
         condition="aws-efa-k8s-device-plugin.devicePlugin.enabled",
         enabled=True,
+        required=True,
         registry="us-west-2",
         nodes=NodesOf.EFA,
     ),

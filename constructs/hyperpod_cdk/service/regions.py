@@ -11,6 +11,16 @@ HYPERPOD = frozenset(
     }
 )
 
+ALL_SOURCE = "https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-regions.html"
+# ALL_SOURCE and the pages of the other partitions, 2026-10
+ALL = HYPERPOD | {
+    *("af-south-1", "ap-east-1", "ap-east-2", "ap-northeast-3", "ap-southeast-5", "ap-southeast-6"),
+    *("ap-southeast-7", "ca-central-1", "ca-west-1", "eu-central-2", "eu-south-1", "eu-west-3"),
+    *("il-central-1", "me-central-1", "me-south-1", "mx-central-1"),
+    *("us-gov-east-1", "us-gov-west-1", "cn-north-1", "cn-northwest-1", "eusc-de-east-1"),
+    *("us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isof-east-1", "us-isof-south-1"),
+}
+
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html, 2026-10
 WITHOUT_LUSTRE_PERSISTENT_2 = frozenset({"me-south-1", "me-central-1"})
 LUSTRE_THROUGHPUT = {"il-central-1": (125, 250), "mx-central-1": (125, 250)}

@@ -16,6 +16,13 @@ DOCKER_BRIDGE = ipaddress.IPv4Network("172.17.0.0/16")
 (https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html, 2026-10)."""
 
 
+PRIVATE = tuple(
+    ipaddress.IPv4Network(one)
+    for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15")
+)
+"""Ranges that nobody has on the internet: RFC 1918, and RFC 6598 and 2544, which VPCs take too."""
+
+
 def prefix_for(nodes_addresses: int) -> int:
     """Prefix of the smallest subnet in which the nodes of a zone find so many addresses."""
     if not nodes_addresses:

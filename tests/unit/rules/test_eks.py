@@ -38,8 +38,10 @@ from hyperpod_cdk.spec import (
     Taint,
     TaintEffect,
     TaskGovernance,
+    Team,
     TieredStorageConfig,
 )
+from hyperpod_cdk.spec.eks_storage import BucketVolume, Volume
 from tests.unit.rules.specs import BASE, LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
 NUMBER: Any = NUMBER_TOKEN
@@ -92,6 +94,21 @@ def subnets(*zones: str | None) -> Network:
 
 CLOSED = {"network.nat_gateways": NatGateways.NONE}
 CHART_AT = "cluster.orchestrator.eks.helm_chart"
+TEAMS = TaskGovernance(teams=[Team(team_name="vision")])
+
+
+def claim(*namespaces: str) -> Volume:
+    return Volume(bucket=BucketVolume(bucket_name="data"), namespaces=namespaces)
+
+
+def within(*namespaces: str) -> AccessEntry:
+    policy = AccessPolicy(name="AmazonEKSEditPolicy", namespaces=namespaces)
+    return AccessEntry(principal_arn="arn:aws:iam::111122223333:role/x", policies=[policy])
+
+
+def with_parts(**parts: Any) -> HelmChart:
+    sub_charts = {name.replace("_", "-"): wanted for name, wanted in parts.items()}
+    return HelmChart(s3_uri="s3://example-charts-111122223333/chart.zip", sub_charts=sub_charts)
 
 
 def counted(*counts: Any) -> dict[str, Any]:
@@ -114,6 +131,54 @@ ROWS = [
         "HP105",
         {"compute.instance_requirements": TWO["compute.instance_requirements"]},
         ["compute.instance_requirements"],
+    ),
+    ("HP566", plane(), []),
+    ("HP566", plane(volumes={"data": claim("default", "hyperpod-ns-vision")}, task_governance=TEAMS), []),
+    (
+        "HP566",
+        plane(volumes={"data": claim("default", "hyperpod-ns-visoin")}, task_governance=TEAMS),
+        [f"{EKS}.volumes.data.namespaces[1]"],
+    ),
+    ("HP566", plane(volumes={"data": claim("mine")}), [f"{EKS}.volumes.data.namespaces[0]"]),
+    ("HP566", plane(volumes={"data": claim(TEXT)}), []),
+    ("HP566", plane(volumes={"data": claim("mine")}, cluster_arn="arn:x"), []),
+    ("HP566", plane(access=[within("hyperpod-ns-vision")], task_governance=TEAMS), []),
+    ("HP566", plane(access=[within("tools")]), []),
+    (
+        "HP566",
+        plane(access=[within("tools", "hyperpod-ns-text")], task_governance=TEAMS),
+        [f"{EKS}.access[0].policies[0].namespaces[1]"],
+    ),
+    ("HP567", plane(), []),
+    ("HP567", plane(helm_chart=with_parts(mpi_operator=False)), []),
+    ("HP567", plane(helm_chart=with_parts(health_monitoring_agent=TEXT)), []),
+    (
+        "HP567",
+        plane(helm_chart=with_parts(health_monitoring_agent=False)),
+        [f"{CHART_AT}.sub_charts.health-monitoring-agent"],
+    ),
+    (
+        "HP567",
+        plane(helm_chart=with_parts(nvidia_device_plugin=False)),
+        [f"{CHART_AT}.sub_charts.nvidia-device-plugin"],
+    ),
+    ("HP567", plane(helm_chart=with_parts(nvidia_device_plugin=False, gpu_operator=True)), []),
+    ("HP567", plane(helm_chart=with_parts(neuron_device_plugin=False)), []),
+    (
+        "HP567",
+        {**plane(helm_chart=with_parts(neuron_device_plugin=False)), "compute.instance_type": TEXT},
+        [f"{CHART_AT}.sub_charts.neuron-device-plugin"],
+    ),
+    ("HP567", plane(helm_chart=with_parts(job_auto_restart=False), cluster_arn="arn:x"), []),
+    (
+        "HP567",
+        {
+            **plane(helm_chart=with_parts(neuron_device_plugin=False)),
+            "compute.instance_type": "ml.c5.xlarge",
+            "login.instance_type": TEXT,
+            "login.instance_requirements": None,
+        },
+        [f"{CHART_AT}.sub_charts.neuron-device-plugin"],
     ),
     ("HP565", CLOSED, []),
     ("HP565", plane(), []),
