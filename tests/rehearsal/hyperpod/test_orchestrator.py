@@ -16,6 +16,7 @@ from tests.rehearsal.hyperpod.samples import REGION, Account, client
 
 ARN = "arn:aws:eks:us-west-2:123456789012:cluster/k8s"
 EKS = {"Eks": {"ClusterArn": ARN}}
+PASS = "iam:PassRole"
 Create = Callable[..., dict[str, Any]]
 Refused = Callable[..., tuple[str, str]]
 
@@ -137,15 +138,15 @@ def test_a_control_plane_that_is_not_there(
     assert told == f"The EKS cluster {ARN.replace('k8s', 'other')} does not exist."
 
 
-@pytest.mark.parametrize("missing", [*orchestrator.CALLER_ACTIONS, ""])
+@pytest.mark.parametrize("missing", [*orchestrator.CALLER_ACTIONS, PASS, ""])
 def test_the_caller_lets_the_nodes_in(
     account: Account, plane: ControlPlane, service: hyperpod.HyperPodService, missing: str
 ) -> None:
-    """What the service does to the EKS cluster it does in the caller's name."""
+    """What the service does to the EKS cluster it does in the caller's name, in roles that it is passed."""
     iam, sts = client("iam"), client("sts")
     trust = {"Version": "2012-10-17", "Statement": []}
     iam.create_role(RoleName="caller", AssumeRolePolicyDocument=json.dumps(trust))
-    allowed = [action for action in orchestrator.CALLER_ACTIONS if action != missing]
+    allowed = [action for action in (*orchestrator.CALLER_ACTIONS, PASS) if action != missing]
     statement = {"Effect": "Allow", "Action": [*allowed, "sagemaker:*"], "Resource": "*"}
     document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
     iam.put_role_policy(RoleName="caller", PolicyName="p", PolicyDocument=document)
@@ -161,7 +162,8 @@ def test_the_caller_lets_the_nodes_in(
         caller.create_cluster(**request(account))
     error = caught.value.response["Error"]
     assert error["Code"] == "AccessDeniedException"
-    assert error["Message"] == f"User: {arn} is not authorized to perform: {missing} on resource: {ARN}"
+    on = account.role_arn if missing == PASS else ARN
+    assert error["Message"] == f"User: {arn} is not authorized to perform: {missing} on resource: {on}"
 
 
 def test_pods_take_addresses_too(

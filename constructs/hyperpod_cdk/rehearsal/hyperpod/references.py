@@ -8,13 +8,34 @@ from moto.ec2.exceptions import InvalidSubnetIdError
 
 from hyperpod_cdk.rehearsal.hyperpod import scripts
 from hyperpod_cdk.rehearsal.hyperpod.aws import Account
-from hyperpod_cdk.rehearsal.hyperpod.errors import ValidationError
+from hyperpod_cdk.rehearsal.hyperpod.errors import AccessDeniedError, ValidationError
+from hyperpod_cdk.rehearsal.hyperpod.permissions import allows
 from hyperpod_cdk.rehearsal.hyperpod.state import Spec
 
 SERVICE_PRINCIPAL = "sagemaker.amazonaws.com"
 SCALING_PRINCIPAL = "hyperpod.sagemaker.amazonaws.com"
 """…/dg/sagemaker-hyperpod-eks-autoscaling-iam.html"""
 LEGACY_FILE = "provisioning_parameters.json"
+
+
+def check_passing(account: Account, request: Spec, caller_role: str) -> None:
+    """Refuse roles that the caller may not pass; to which service they are passed is not asked.
+
+    docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html
+
+    Args:
+        account: where the roles are.
+        request: a CreateCluster or UpdateCluster request.
+        caller_role: ARN; empty for somebody who may do everything.
+
+    Raises:
+        AccessDeniedError: naming the first such role.
+    """
+    for role_arn, _ in _roles(request) if caller_role else ():
+        if not allows(account, caller_role, "iam:PassRole", role_arn):
+            raise AccessDeniedError(
+                f"User: {caller_role} is not authorized to perform: iam:PassRole on resource: {role_arn}"
+            )
 
 
 def check_roles(account: Account, request: Spec, *, not_assumable: bool) -> None:
@@ -28,14 +49,19 @@ def check_roles(account: Account, request: Spec, *, not_assumable: bool) -> None
     Raises:
         ValidationError: as the service words it for a role that it can not assume.
     """
-    wanted = [(group["ExecutionRole"], SERVICE_PRINCIPAL) for group in groups_of(request)]
-    wanted += [(request[member], SCALING_PRINCIPAL) for member in ("ClusterRole",) if member in request]
-    for role_arn, principal in dict.fromkeys(wanted):
+    for role_arn, principal in _roles(request):
         if not_assumable or not _is_assumable(account, role_arn, principal):
             raise ValidationError(
                 f"Could not assume role {role_arn}. Please ensure that the role exists and allows "
                 f"principal '{principal}' to assume the role."
             )
+
+
+def _roles(request: Spec) -> list[tuple[str, str]]:
+    """The roles of a request, each with the principal that it is for."""
+    wanted = [(group["ExecutionRole"], SERVICE_PRINCIPAL) for group in groups_of(request)]
+    wanted += [(request[member], SCALING_PRINCIPAL) for member in ("ClusterRole",) if member in request]
+    return list(dict.fromkeys(wanted))
 
 
 def check_network(account: Account, request: Spec) -> None:

@@ -19,10 +19,12 @@ def admit(sim: Simulation, request: Spec, *, changed: Spec) -> None:
 
     Raises:
         ValidationError: a rule of the service, a role, a subnet or a security group.
+        AccessDeniedError: the caller may not pass a role.
         LimitExceededError: a quota.
     """
     rules.check_cluster(request)
     if sim.check_references:
+        references.check_passing(sim.account, changed, sim.caller_role)
         references.check_network(sim.account, changed)
         orchestrator.check(sim, request)
     not_assumable = sim.faults.strike(RoleNotAssumable) is not None
