@@ -7,7 +7,7 @@ import pytest
 
 from hyperpod_cdk.rules import needed_downloads
 from hyperpod_cdk.rules.node_numbers import BOUNDS
-from hyperpod_cdk.service.downloads import PROCESSORS
+from hyperpod_cdk.service.downloads import ARTIFACTS, PROCESSORS
 from hyperpod_cdk.spec import (
     Account,
     Accounting,
@@ -291,7 +291,7 @@ def test_rows(code: str, changes: dict[str, Any], paths: list[str]) -> None:
 def test_a_download_that_has_no_checksum_for_the_processor_of_some_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = {name: one for name, one in needed_downloads.ARTIFACTS.items() if name != "mount-s3-arm64"}
+    known = {name: one for name, one in ARTIFACTS.items() if name != "mount-s3-arm64"}
     monkeypatch.setattr(needed_downloads, "ARTIFACTS", known)
     missing = [full_path(f"{OVERRIDES}.mount-s3-arm64")]
     assert findings(changed({**mount(), "compute": ARM}), "HP491") == missing
