@@ -15,6 +15,7 @@ what was broken                                                 what caught it
 ==============================================================  ============================================
 an update makes a second cluster beside the first               never_two
 a rollback forgets what the failed replacement made             _check_end: two clusters, one known
+it does not wait for what a cancelled one makes late            never_two
 Delete looks for the physical id only                           _check_deleted: one is left
 an error of CreateCluster fails on_event, whatever it did       _check_deleted: one is left
 a deletion counts as done when it was asked for                 _check_deleted: one is left

@@ -16,6 +16,9 @@ from tests.handler.samples import Request
 ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 14 * 60, 5 * 60
 """Timeouts of the two Lambda functions (hyperpod_cdk/cluster/provider.py)."""
 
+THEN = st.sampled_from(("slowly", "slowly", "at once", "at once", "overtaken"))
+"""How a creation goes on."""
+
 CLOUDFORMATION_SECONDS = 60 * 60
 """CloudFormation waits no longer for a response."""
 
@@ -49,7 +52,13 @@ class Course(RuleBasedStateMachine):
             CALLS.clear()
 
     def _begin(
-        self, flow: Flow, *, expected: bool | None = None, invocations: int = 1, replaces: bool = False
+        self,
+        flow: Flow,
+        *,
+        expected: bool | None = None,
+        invocations: int = 1,
+        replaces: bool = False,
+        overtaken: bool = False,
     ) -> None:
         """Begin what the user asks for.
 
@@ -58,12 +67,19 @@ class Course(RuleBasedStateMachine):
             expected: whether it succeeds; None when either may happen.
             invocations: of on_event.
             replaces: whether two clusters may live meanwhile.
+            overtaken: the request is given up before its function has done anything.
         """
         harmed = self.harm or not all(map(random.is_mild, self.service.faults.active()))
         self.expected = None if harmed and expected else expected
         self.flow, self.first, self.replaces = flow, None, replaces
         self.is_first = True
-        self._send(next(flow), invocations)
+        if overtaken:
+            note("given up at once")
+            self.expected = None
+            self.late = (next(flow), self.service.clock.elapsed())
+            self._go_on(None)
+        else:
+            self._send(next(flow), invocations)
 
     def _send(self, event: Request, invocations: int = 1) -> None:
         self.calls.clear()

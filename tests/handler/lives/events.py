@@ -10,7 +10,7 @@ from hyperpod_cdk.rehearsal.hyperpod.errors import ServiceError
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
 from tests.handler import random_requests as random
 from tests.handler.conftest import SHORTCUT
-from tests.handler.lives.course import Course
+from tests.handler.lives.course import THEN, Course
 from tests.handler.lives.promises import Promises
 from tests.handler.lives.world import WORLD, is_disowned, is_mine, meddling
 from tests.handler.samples import cluster, properties
@@ -36,17 +36,22 @@ class Lives(Course, Promises):
         name=st.sampled_from((*random.NAMES, *random.NAMES, random.FOREIGN)),
         changes=random.edits,
         invocations=random.invocations,
-        at_once=st.booleans(),
+        then=THEN,
     )
-    def create(self, name: str, changes: Any, invocations: int, at_once: bool) -> None:
+    def create(self, name: str, changes: Any, invocations: int, then: str) -> None:
         """A first deployment; perhaps over a name that is another's."""
         self._let_strays_pass()
         request = random.first_request(name, continuous=self.continuous, vpc=self.vpc, changes=changes)
         expected = None if name in self.service.clusters else True
         flow = self.stack.creation(properties(request))
         is_foreign = name == random.FOREIGN
-        self._begin(flow, expected=False if is_foreign else expected, invocations=invocations)
-        if at_once:
+        self._begin(
+            flow,
+            expected=False if is_foreign else expected,
+            invocations=invocations,
+            overtaken=then == "overtaken",
+        )
+        if then == "at once":
             self._finish()
 
     @precondition(lambda self: self._may_update())
@@ -70,19 +75,22 @@ class Lives(Course, Promises):
     def deploy(self, kind: str, name: str, changes: Any, refused: Any, number: int) -> None:
         """Another deployment."""
         {
-            "rename": lambda: self._rename(name, changes),
+            "rename": lambda: self._rename(name, changes, overtaken=number % 4 == 3),
             "nothing": lambda: self._change_nothing([("reorder", number)], expected=True),
             "fixed": lambda: self._change_nothing([("tags", number), refused], expected=False),
             "delete": self._delete,
         }[kind]()
 
-    def _rename(self, name: str, changes: Any) -> None:
+    def _rename(self, name: str, changes: Any, *, overtaken: bool) -> None:
         """A deployment that replaces the cluster."""
         self._let_strays_pass()
         request = {**random.edited(self.current, changes), "ClusterName": name}
         flow = self.stack.updating(properties(request))
         expected = True if self._is_as_known() and name not in self.service.clusters else None
-        self._begin(flow, expected=False if name == random.FOREIGN else expected, replaces=True)
+        expected = False if name == random.FOREIGN else expected
+        self._begin(
+            flow, expected=expected, replaces=True, overtaken=overtaken and name != self.stack.physical_id
+        )
 
     def _change_nothing(self, changes: Any, *, expected: bool) -> None:
         """A deployment of the same cluster in other words, or one that must be refused before any call."""

@@ -13,13 +13,14 @@ UpdateFailed counts as done                                     _check_response:
 Delete does not ask whose the quota is                          nothing_is_broken: a call on another's
 a deletion counts as done when it was asked for                 _check_response: one is left
 a rollback forgets what the failed replacement made             _check_end: two quotas, one known
+it does not wait for what a cancelled one makes late            never_two
 a Create that finds its own quota unseen fails on_event         _check_response: one is left
 a list that lags hides what a replacement made                  _check_end: two quotas, one known
 Describe that does not know a quota yet makes it gone           _check_response: one is left
 what a list tells alone is compared                             _check_response: a no-op makes calls
 ==============================================================  ============================================
 
-The last four were the handler's own faults. Not caught here, but by tests of their own, each seen to fail
+The last five were the handler's own faults. Not caught here, but by tests of their own, each seen to fail
 when the code was broken: CreateFailed is no failure; TargetVersion is another; a conflict is not read
 again; a team or name of another is taken; a version of before is believed; no note, or one that stays; an
 unknown outcome fails on_event; what is taken away, or taken over, stays; what the service did not keep

@@ -11,7 +11,7 @@ from hyperpod_cdk.rehearsal.hyperpod.errors import ServiceError
 from hyperpod_cdk.rehearsal.hyperpod.governance import Governed
 from tests.handler.comparison import OUTSIDE, OWN
 from tests.handler.conftest import SHORTCUT
-from tests.handler.lives.course import Course
+from tests.handler.lives.course import THEN, Course
 from tests.handler.quota.lives import random_quotas as random
 from tests.handler.quota.lives.life import QuotaLife, is_disowned, is_mine
 from tests.handler.quota.samples import physical_id, there
@@ -64,16 +64,21 @@ class QuotaLives(Course, QuotaLife):
         )
 
     @precondition(lambda self: self._is_idle() and not self.stack.physical_id)
-    @rule(team=teams, changes=random.edits, invocations=random.invocations, at_once=st.booleans())
-    def create(self, team: str, changes: Any, invocations: int, at_once: bool) -> None:
+    @rule(team=teams, changes=random.edits, invocations=random.invocations, then=THEN)
+    def create(self, team: str, changes: Any, invocations: int, then: str) -> None:
         """A first deployment; perhaps for a team that has a quota."""
         self._let_strays_pass()
         request = random.first_request(self.clusters[0], team, changes)
         expected = None if self._is_taken(request) else True
         flow = self.stack.creation(properties(request))
         is_foreign = team == random.FOREIGN
-        self._begin(flow, expected=False if is_foreign else expected, invocations=invocations)
-        if at_once:
+        self._begin(
+            flow,
+            expected=False if is_foreign else expected,
+            invocations=invocations,
+            overtaken=then == "overtaken",
+        )
+        if then == "at once":
             self._finish()
 
     @precondition(lambda self: self._may_update())
@@ -92,14 +97,17 @@ class QuotaLives(Course, QuotaLife):
         team=teams,
         changes=random.edits,
         refused=random.refused,
+        overtaken=st.sampled_from((False, False, False, True)),
     )
-    def deploy(self, kind: str, team: str, changes: Any, refused: Any) -> None:
+    def deploy(self, kind: str, team: str, changes: Any, refused: Any, *, overtaken: bool) -> None:
         """Another deployment."""
         {
             "rename": lambda: self._replace(
-                {"Name": team, "ComputeQuotaTarget": {"TeamName": team}}, changes
+                {"Name": team, "ComputeQuotaTarget": {"TeamName": team}}, changes, overtaken=overtaken
             ),
-            "move": lambda: self._replace({"ClusterArn": self._other_cluster()}, changes),
+            "move": lambda: self._replace(
+                {"ClusterArn": self._other_cluster()}, changes, overtaken=overtaken
+            ),
             "nothing": lambda: self._change_nothing([("reorder", 0)], expected=True),
             "fixed": lambda: self._change_nothing([("tags", 5), refused], expected=False),
             "delete": self._delete,
@@ -109,7 +117,7 @@ class QuotaLives(Course, QuotaLife):
         first, second = self.clusters
         return second if self.current["ClusterArn"] == first else first
 
-    def _replace(self, members: Request, changes: Any) -> None:
+    def _replace(self, members: Request, changes: Any, *, overtaken: bool) -> None:
         """A deployment that replaces the quota, or is none."""
         self._let_strays_pass()
         request = random.edited({**self.current, **members}, changes)
@@ -117,7 +125,12 @@ class QuotaLives(Course, QuotaLife):
         if physical_id(request) != self.stack.physical_id and self._is_taken(request):
             is_foreign = (request["ClusterArn"], request["Name"]) == (self.clusters[0], random.FOREIGN)
             expected = False if is_foreign else None
-        self._begin(self.stack.updating(properties(request)), expected=expected, replaces=True)
+        self._begin(
+            self.stack.updating(properties(request)),
+            expected=expected,
+            replaces=True,
+            overtaken=overtaken and physical_id(request) != self.stack.physical_id,
+        )
 
     def _change_nothing(self, changes: Any, *, expected: bool) -> None:
         """A deployment of the same quota in other words, or one that must be refused before any call."""
