@@ -130,6 +130,15 @@ def test_json(user: Account, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
+def test_a_qualifier_of_ones_own_is_looked_for(user: Account, capsys: pytest.CaptureFixture[str]) -> None:
+    """An organization's bootstrap is no missing one."""
+    assert main(["preflight", MINIMAL, "--qualifier", "acme"]) == 1
+    assert "/cdk-bootstrap/acme/version" in capsys.readouterr().out
+    user.client("ssm").put_parameter(Name="/cdk-bootstrap/acme/version", Value="25", Type="String")
+    user.client("ssm").delete_parameter(Name="/cdk-bootstrap/hnb659fds/version")
+    assert main(["preflight", MINIMAL, "--qualifier", "acme"]) == 0
+
+
 def test_policies(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["preflight", "--print-policy"]) == 0
     assert json.loads(capsys.readouterr().out) == policy()

@@ -27,6 +27,10 @@ def command(
     region: Annotated[
         str | None, typer.Option(metavar="REGION", help="Default: the file's, else the environment's.")
     ] = None,
+    qualifier: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of the account's CDK bootstrap, where it is not the CDK's own."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
     acknowledge: Annotated[
         list[str] | None,
@@ -52,7 +56,8 @@ def command(
         raise CommandError("which configuration? Give a FILE, or --print-policy")
     if _breaks_rules(config, file or ""):
         return WRONG_INPUT
-    report = _asked(config, profile=profile, region=region, acknowledged=_codes(acknowledge or []))
+    codes = _codes(acknowledge or [])
+    report = _asked(config, profile=profile, region=region, acknowledged=codes, qualifier=qualifier)
     _write(file or "", report, as_json=as_json)
     return report.exit_code
 
@@ -93,11 +98,19 @@ def _codes(given: list[str]) -> set[str]:
     return codes
 
 
-def _asked(config: "Config", *, profile: str | None, region: str | None, acknowledged: set[str]) -> "Report":
+def _asked(
+    config: "Config",
+    *,
+    profile: str | None,
+    region: str | None,
+    acknowledged: set[str],
+    qualifier: str | None,
+) -> "Report":
     from botocore.exceptions import BotoCoreError
     from botocore.session import Session
 
     from hyperpod_cdk.preflight import Aws, run
+    from hyperpod_cdk.preflight.look import DEFAULT_QUALIFIER
 
     try:
         session: Any = Session(profile=profile)
@@ -105,7 +118,12 @@ def _asked(config: "Config", *, profile: str | None, region: str | None, acknowl
         where = region or config.spec.region or session.get_config_variable("region")
         if not where:
             raise CommandError("which Region? Give region in the file, --region, or AWS_REGION")
-        report = run(config.spec, Aws(session, region=where), acknowledged=acknowledged)
+        report = run(
+            config.spec,
+            Aws(session, region=where),
+            acknowledged=acknowledged,
+            qualifier=qualifier or DEFAULT_QUALIFIER,
+        )
     except BotoCoreError as error:
         # a profile or a configuration of the AWS CLI that can not be used
         raise CommandError(str(error)) from None

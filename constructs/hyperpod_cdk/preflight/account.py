@@ -18,7 +18,6 @@ SERVICE_LINKED_ROLE = "AWSServiceRoleForSageMakerHyperPod"
 _UNKNOWN_OPERATION = ("InvalidAction", "UnknownOperation", "UnknownOperationException")
 """What AWS answers where an operation is not there
 (https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html, 2026-11)."""
-_PARAMETER = "/cdk-bootstrap/hnb659fds/version"
 
 
 def _zones(spec: HyperPodSpec) -> list[tuple[str, str]]:
@@ -42,15 +41,19 @@ def _region_answers(look: Look, rule: Rule) -> Iterator[Finding]:
         yield rule.finding("region", "has no HyperPod: it does not know ListClusters", given=look.aws.region)
 
 
-def _bootstrap_call() -> Call:
-    return apis.GET_PARAMETER(Name=_PARAMETER)
+def _parameter(look: Look) -> str:
+    return f"/cdk-bootstrap/{look.qualifier}/version"
+
+
+def _bootstrap_call(look: Look) -> Call:
+    return apis.GET_PARAMETER(Name=_parameter(look))
 
 
 def _bootstrapped(look: Look, rule: Rule) -> Iterator[Finding]:
-    answer = look.ask(_bootstrap_call(), absent=["ParameterNotFound"])
+    answer = look.ask(_bootstrap_call(look), absent=["ParameterNotFound"])
     version = int(answer["Parameter"]["Value"]) if answer else None
     if version is None:
-        yield rule.finding("", f"{look.aws.region} is not bootstrapped: there is no {_PARAMETER}")
+        yield rule.finding("", f"{look.aws.region} is not bootstrapped: there is no {_parameter(look)}")
     elif version < BOOTSTRAP_VERSION:
         yield rule.finding(
             "",
@@ -119,11 +122,11 @@ CHECKS = (
             code="HP903",
             title="a Region that is not bootstrapped for the CDK, or by an old version",
             why="`cdk deploy` puts templates and files into what `cdk bootstrap` makes",
-            fix="run `cdk bootstrap` once for the account and Region",
+            fix="run `cdk bootstrap` once for the account and Region; name a qualifier of yours by --qualifier",
             source="https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping.html",
         ),
         apis=(apis.GET_PARAMETER,),
-        asks=lambda _: [_bootstrap_call()],
+        asks=lambda look: [_bootstrap_call(look)],
         find=_bootstrapped,
     ),
     Check(

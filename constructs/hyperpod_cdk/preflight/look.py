@@ -17,6 +17,9 @@ CLUSTER_TYPES = frozenset({"Custom::HyperPodCluster", "AWS::SageMaker::Cluster"}
 WHO_ASKS = Api(client="sts", operation="get_caller_identity", action="sts:GetCallerIdentity")
 """Needs no permission, and can not be denied."""
 
+DEFAULT_QUALIFIER = "hnb659fds"
+"""The CDK's own (https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html, 2026-10)."""
+
 Item = Mapping[str, Any]
 
 
@@ -26,6 +29,8 @@ class Look:
 
     spec: HyperPodSpec
     aws: Aws
+    qualifier: str = DEFAULT_QUALIFIER
+    """Of the CDK's bootstrap in the account."""
 
     # -- calls -----------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from threading import Thread
 
 from hyperpod_cdk.preflight.aws import Aws
 from hyperpod_cdk.preflight.check import Check, Result, result_of
-from hyperpod_cdk.preflight.look import WHO_ASKS, Look
+from hyperpod_cdk.preflight.look import DEFAULT_QUALIFIER, WHO_ASKS, Look
 from hyperpod_cdk.preflight.registry import CHECKS
 from hyperpod_cdk.preflight.report import Report
 from hyperpod_cdk.rules import Severity
@@ -17,7 +17,12 @@ from hyperpod_cdk.spec import HyperPodSpec
 
 
 def run(
-    spec: HyperPodSpec, aws: Aws, *, checks: Sequence[Check] = CHECKS, acknowledged: Iterable[str] = ()
+    spec: HyperPodSpec,
+    aws: Aws,
+    *,
+    checks: Sequence[Check] = CHECKS,
+    acknowledged: Iterable[str] = (),
+    qualifier: str = DEFAULT_QUALIFIER,
 ) -> Report:
     """Look whether an account has what a spec needs; changes nothing there.
 
@@ -26,12 +31,13 @@ def run(
         aws: the account and Region.
         checks: which. Default: all.
         acknowledged: codes of warnings that are not to be told, beside those that the spec acknowledges.
+        qualifier: of the CDK's bootstrap in the account.
 
     Returns:
         The results; what could not be checked is one of them, never an error.
     """
     start = time.perf_counter()
-    look = Look(spec=spec, aws=aws)
+    look = Look(spec=spec, aws=aws, qualifier=qualifier)
     needed = [check for check in checks if check.needed(spec)]
     aws.start(WHO_ASKS())
     for check in needed:
