@@ -122,7 +122,7 @@ CHECKS = (
             code="HP903",
             title="a Region that is not bootstrapped for the CDK, or by an old version",
             why="`cdk deploy` puts templates and files into what `cdk bootstrap` makes",
-            fix="run `cdk bootstrap` once for the account and Region; name a qualifier of yours by --qualifier",
+            fix="run `cdk bootstrap` once for the account and Region; name a qualifier of yours: --qualifier",
             source="https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping.html",
         ),
         apis=(apis.GET_PARAMETER,),
