@@ -18,12 +18,32 @@ from hyperpod_cdk.rehearsal.node import node_environment, prepare_root
 from hyperpod_cdk.rehearsal.node_commands.machine import Machine
 from hyperpod_cdk.rehearsal.node_commands.serving import serving
 from hyperpod_node import check_node, last_look
-from hyperpod_node.checks import CHECKS, devices, software
+from hyperpod_node.checks import CHECKS, devices, machine, metrics, software
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.step import StepResult
 from tests.lifecycle.helpers import LUSTRE, NODE_TYPES, address_of, hook_of, resource_config, snapshot
 from tests.lifecycle.scripted import Scripted, scripted
 from tests.lifecycle.test_entry import Node, node
+
+MONITORED = {
+    "monitoring": {
+        "remote_write_url": "https://x",
+        "region": "r",
+        "interval_seconds": 30,
+        "exporters": ["slurm"],
+    }
+}
+
+
+def agent(*, sent: int = 9, failed: int = 0, began: int = 600, at: int = -1) -> str:
+    """What an agent tells of itself that began, and sent something last, so many seconds ago."""
+    last = 0.0 if at < 0 and not sent else time.time() - max(at, 0)
+    return (
+        f"# HELP some text\nprocess_start_time_seconds {time.time() - began:.12e}\n"
+        f'prometheus_remote_storage_samples_total{{remote_name="a"}} {sent}\n'
+        f'prometheus_remote_storage_samples_failed_total{{remote_name="a"}} {failed}\n'
+        f'prometheus_remote_storage_queue_highest_sent_timestamp_seconds{{remote_name="a"}} {last:.12e}\n'
+    )
 
 
 def looked(this: Node, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -183,22 +203,72 @@ class TestSoftware:
         assert software.enroot(this.context) == "srun --container-image works"
 
     def test_metrics_that_are_old(self, tmp_path: Path) -> None:
-        wanted = {
-            "monitoring": {
-                "remote_write_url": "https://x",
-                "region": "r",
-                "interval_seconds": 30,
-                "exporters": ["slurm"],
-            }
-        }
-        this = scripted(tmp_path, wanted)
+        this = scripted(tmp_path, MONITORED, group="controller", answers={"curl": (0, agent())})
         this.context.root.write("/var/lib/hyperpod-cdk/metrics/slurm.prom", "")
-        assert software.metrics(this.context) == "measured and written"
+        assert metrics.metrics(this.context) == "measured and written"
         path = this.context.root.path("/var/lib/hyperpod-cdk/metrics/slurm.prom")
         old = time.time() - 600
         os.utime(path, (old, old))
         with pytest.raises(NodeError, match="not measured for some time: slurm"):
-            software.metrics(this.context)
+            metrics.metrics(this.context)
+
+    @pytest.mark.parametrize(
+        ("told", "prom", "says"),
+        [
+            ({"sent": 100, "failed": 3}, "hyperpod_collector_ok 1\n", ""),
+            ({"sent": 100, "failed": 100}, "", "the workspace refused 100 of 100 samples"),
+            ({"sent": 0, "began": 400}, "", "nothing has reached the workspace for 400 s"),
+            ({"sent": 9, "began": 900, "at": 300}, "", "nothing has reached the workspace for 300 s"),
+            ({"sent": 9, "began": 900, "at": 10}, None, "not measured for some time: slurm.prom"),
+            ({"sent": 9, "began": 5}, None, ""),
+            ({"sent": 9}, 'hyperpod_collector_ok{collector="slurm"} 0\n', "can not be measured: slurm.prom"),
+            (None, "", "tells nothing of the agent"),
+        ],
+    )
+    def test_metrics_that_do_not_arrive(
+        self, tmp_path: Path, told: dict[str, int] | None, prom: str | None, says: str
+    ) -> None:
+        answers = {"curl": (0, "" if told is None else agent(**told))}
+        this = scripted(tmp_path, MONITORED, group="controller", answers=answers)
+        if prom is not None:
+            this.context.root.write("/var/lib/hyperpod-cdk/metrics/slurm.prom", prom)
+        if not says:
+            assert metrics.metrics(this.context) == "measured and written"
+            return
+        with pytest.raises(NodeError, match=says):
+            metrics.metrics(this.context)
+
+    def test_what_is_on_the_bus_and_has_no_driver(self, tmp_path: Path) -> None:
+        this = scripted(tmp_path, answers={"nvidia-smi": (127, "")})
+        for name, vendor, kind, device in (
+            ("0000:00:1e.0", "0x10de", "0x030200", "0x2330"),
+            ("0000:00:1f.0", "0x1d0f", "0x020000", "0xefa1"),
+            ("0000:00:05.0", "0x1d0f", "0x020000", "0xec20"),
+        ):
+            for file, text in (("vendor", vendor), ("class", kind), ("device", device)):
+                this.context.root.write(f"/sys/bus/pci/devices/{name}/{file}", f"{text}\n")
+        with pytest.raises(NodeError, match="nvidia-smi sees 0 of 1 GPUs"):
+            devices.gpus(this.context)
+        with pytest.raises(NodeError, match="the driver has 0 of 1 devices"):
+            devices.efa_devices(this.context)
+
+    def test_disks_of_the_instance_that_nobody_uses(self, tmp_path: Path) -> None:
+        this = scripted(tmp_path)
+        for name, model in (
+            ("nvme0n1", "Amazon Elastic Block Store"),
+            ("nvme1n1", "Amazon EC2 NVMe Instance Storage"),
+        ):
+            this.context.root.write(f"/sys/block/{name}/device/model", f"{model}\n")
+        with pytest.raises(NodeError, match="1 disks of the instance, and nothing is mounted"):
+            machine.data_disk(this.context)
+        this.mount("/opt/dlami/nvme")
+        assert machine.data_disk(this.context) == "/opt/dlami/nvme"
+
+    def test_containers_that_are_required_and_lack(self, tmp_path: Path) -> None:
+        this = scripted(tmp_path, {"containers": {"required": True}})
+        for check in (software.docker, software.enroot):
+            with pytest.raises(NodeError, match="on this node"):
+                check(this.context)
 
     def test_a_gpu_that_the_driver_lost(self, tmp_path: Path) -> None:
         this = scripted(tmp_path, answers={"nvidia-smi": (0, "GPU-1")}, present=["nvidia-smi"])

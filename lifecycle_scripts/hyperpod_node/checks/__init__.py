@@ -42,5 +42,5 @@ CHECKS: tuple[Step, ...] = (
     _look(name="directory", run=Later("checks.software.directory"), idle=idle.no_directory, required=False),
     _look(name="buckets", run=Later("checks.software.buckets"), idle=idle.no_buckets, required=False),
     _look(name="log-rotation", run=Later("checks.logs.log_rotation"), required=False),
-    _look(name="metrics", run=Later("checks.software.metrics"), idle=idle.no_monitoring, required=False),
+    _look(name="metrics", run=Later("checks.metrics.metrics"), idle=idle.no_monitoring, required=False),
 )

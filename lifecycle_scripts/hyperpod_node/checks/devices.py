@@ -7,13 +7,31 @@ from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.metrics import efa
 
+PCI = "/sys/bus/pci/devices"
+# vendor, and the beginning of class or device: a GPU is a 3D or VGA controller of NVIDIA's
+GPU = (("vendor", "0x10de"), ("class", "0x030"))
+EFA = (("vendor", "0x1d0f"), ("device", "0xefa"))
+
+
+def _on_the_bus(context: Context, marks: tuple[tuple[str, str], ...]) -> int:
+    """How many devices the machine has, whether or not a driver has taken them."""
+    folder = context.root.path(PCI)
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sum(
+        all(
+            (path / name).is_file() and (path / name).read_text(encoding="utf-8").startswith(value)
+            for name, value in marks
+        )
+        for path in found
+    )
+
 
 def gpus(context: Context) -> str:
     """Whether the driver sees every GPU."""
-    devices = len(list(context.root.path("/dev").glob("nvidia[0-9]*")))
+    devices = max(len(list(context.root.path("/dev").glob("nvidia[0-9]*"))), _on_the_bus(context, GPU))
     if not devices:
         raise StepSkippedError("no GPUs on this node")
-    done = context.commands.run("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader", accept=(0, 9))
+    done = context.commands.run("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader", accept=(0, 9, 127))
     seen = len(done.lines) if done.exit_code == 0 else 0
     if seen != devices:
         raise NodeError(f"nvidia-smi sees {seen} of {devices} GPUs", advice="see `dmesg | grep -i xid`")
@@ -34,6 +52,9 @@ def lustre_over_efa(context: Context) -> str:
 def efa_devices(context: Context) -> str:
     """Whether every EFA port is up."""
     names = efa.devices(context.root)
+    there = _on_the_bus(context, EFA)
+    if len(names) < there:
+        raise NodeError(f"the driver has {len(names)} of {there} devices", advice="see `dmesg | grep efa`")
     if not names:
         raise StepSkippedError("no EFA on this node")
     down = {

@@ -14,6 +14,7 @@ from hyperpod_node.steps.packages import HELD, UPGRADERS
 
 FULL_PERCENT = 90
 STAT_SECONDS = 15
+INSTANCE_STORAGE = "Instance Storage"
 
 
 def last_set_up(context: Context) -> str:
@@ -75,6 +76,11 @@ def mounts(context: Context) -> str:
     missing = [mount.mount_path for mount in wanted if not live_mounts.is_live(context.root, mount)]
     if missing:
         raise NodeError(f"not mounted: {', '.join(missing)}", advice="see `dmesg` and `mount -av`")
+    read_only = set(_read_only(context)) & {mount.mount_path for mount in wanted}
+    if read_only:
+        raise NodeError(
+            f"read-only: {', '.join(sorted(read_only))}", advice="see `dmesg`, then mount it anew"
+        )
     for mount in wanted:
         path = str(context.root.path(mount.mount_path))
         # a dead file system hangs whoever asks it, which is then given up
@@ -84,9 +90,21 @@ def mounts(context: Context) -> str:
     return ", ".join(mount.mount_path for mount in wanted)
 
 
+def _read_only(context: Context) -> list[str]:
+    rows = [line.split() for line in context.root.read(live_mounts.PROC_MOUNTS).splitlines()]
+    return [row[1] for row in rows if len(row) > 3 and "ro" in row[3].split(",")]
+
+
 def data_disk(context: Context) -> str:
     """What large data lies on."""
     found = [path for path in (disks.NVME, disks.SECONDARY) if live_mounts.at(context.root, path)]
+    models = context.root.path("/sys/block").glob("nvme*/device/model")
+    own = [path.parts[-3] for path in models if INSTANCE_STORAGE in path.read_text(encoding="utf-8")]
+    if own and disks.NVME not in found:
+        raise NodeError(
+            f"{len(own)} disks of the instance, and nothing is mounted at {disks.NVME}",
+            advice=f"see `systemctl status {disks.NVME_UNIT}`: large data goes to a smaller disk meanwhile",
+        )
     if not found:
         raise StepSkippedError("only the root volume")
     return ", ".join(found)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import stat
 
-from hyperpod_node.accounts import Account, account
+from hyperpod_node.accounts import Account, account, groups
 from hyperpod_node.config import User
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
-from hyperpod_node.steps.users import NO_SHELL
+from hyperpod_node.steps.users import NO_SHELL, SUDOERS
 
 ADVICE = "run the scripts again: `hyperpod-node --hook on_create` or on_init_complete"
 
@@ -42,6 +42,13 @@ def _faults(context: Context, user: User) -> list[str]:
         return [f"no user {user.name}"]
     if (entry.uid, entry.gid) != (user.uid, user.gid):
         return [f"{user.name} has {entry.uid}:{entry.gid} instead of {user.uid}:{user.gid}"]
+    members = {group.name: group.members for group in groups(context.root)}
+    # a group that the node has not is told by the set-up
+    lacking = [name for name in user.groups if name in members and user.name not in members[name]]
+    if lacking:
+        return [f"{user.name} is not in {', '.join(lacking)}"]
+    if user.sudo != context.root.path(f"{SUDOERS}/hyperpod-cdk-{user.name}").is_file():
+        return [f"{user.name} {'may not' if user.sudo else 'may'} use sudo"]
     return _home_faults(context, user, entry)
 
 

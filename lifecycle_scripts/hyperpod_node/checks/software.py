@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import stat
-import time
+from typing import NoReturn
 
 from hyperpod_node import live_mounts
 from hyperpod_node.context import Context
 from hyperpod_node.disks import NVME, SECONDARY
 from hyperpod_node.errors import NodeError, StepSkippedError
-from hyperpod_node.metrics import FOLDER as METRICS
 from hyperpod_node.steps import buckets as bucket_steps
-from hyperpod_node.steps import containers, monitoring
+from hyperpod_node.steps import containers
 from hyperpod_node.steps import directory as directory_steps
 from hyperpod_node.units import is_active
-
-STALE_INTERVALS = 5
 
 
 def docker(context: Context) -> str:
     """Whether Docker answers, and its images lie where there is room."""
     if not context.commands.available("docker"):
-        raise StepSkippedError("no Docker on this node")
+        _unless_required(context, "no Docker on this node")
     done = context.commands.run("docker", "info", "--format", "{{.DockerRootDir}}", timeout_seconds=30)
     folder = done.lines[-1].strip() if done.lines else ""
     better = [path for path in (NVME, SECONDARY) if live_mounts.at(context.root, path)]
@@ -33,10 +30,17 @@ def docker(context: Context) -> str:
     return folder
 
 
+def _unless_required(context: Context, lack: str) -> NoReturn:
+    wanted = context.config.features.containers
+    if wanted and wanted.required:
+        raise NodeError(lack, advice="lifecycle.containers.required is set: use an image that has it")
+    raise StepSkippedError(lack)
+
+
 def enroot(context: Context) -> str:
     """Whether Enroot is there, and srun knows of containers."""
     if not context.commands.available("enroot"):
-        raise StepSkippedError("no Enroot on this node")
+        _unless_required(context, "no Enroot on this node")
     if not context.commands.available("srun"):
         raise StepSkippedError("no srun on this node")
     done = context.commands.run("srun", "--help", timeout_seconds=20)
@@ -69,22 +73,3 @@ def buckets(context: Context) -> str:
         units = " -u ".join(bucket_steps.unit_name(one) for one in wanted if one.mount_path in missing)
         raise NodeError(f"not mounted: {', '.join(missing)}", advice=f"see `journalctl -u {units}`")
     return ", ".join(one.mount_path for one in wanted)
-
-
-def metrics(context: Context) -> str:
-    """Whether figures are measured and written."""
-    wanted = context.config.features.monitoring
-    assert wanted is not None
-    for unit in ("hyperpod-node-exporter", "hyperpod-prometheus"):
-        if not is_active(context, unit):
-            raise NodeError(f"{unit} does not run", advice=monitoring.ADVICE)
-    folder = context.root.path(METRICS)
-    now = time.time()
-    old = [
-        path.name
-        for path in sorted(folder.glob("*.prom"))
-        if now - path.stat().st_mtime > STALE_INTERVALS * wanted.interval_seconds
-    ]
-    if old:
-        raise NodeError(f"not measured for some time: {', '.join(old)}", advice=monitoring.ADVICE)
-    return "measured and written"

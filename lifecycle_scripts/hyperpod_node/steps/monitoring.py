@@ -31,12 +31,12 @@ def set_up_monitoring(context: Context) -> str:
     """Have the node's figures measured, and written to the workspace."""
     wanted = context.config.features.monitoring
     assert wanted is not None
-    collectors = _collectors(context, wanted)
+    measuring = collectors(context, wanted)
     exporter = _program(context, "node-exporter", "node_exporter")
     agent = _program(context, "prometheus", "prometheus")
     for folder in (METRICS, STORAGE):
         context.root.path(folder).mkdir(parents=True, exist_ok=True)
-    texts = units(wanted, collectors, exporter, agent)
+    texts = units(wanted, measuring, exporter, agent)
     changed = [name for name, text in texts.items() if context.root.write(f"{UNITS}/{name}", text)]
     conf_changed = context.root.write(CONF, configuration(context, wanted))
     if changed:
@@ -55,11 +55,11 @@ def set_up_monitoring(context: Context) -> str:
             limit_seconds=ACTIVE_LIMIT_SECONDS,
             advice=ADVICE,
         )
-    measured = ", ".join([*(["node"] if "node" in wanted.exporters else []), *collectors])
+    measured = ", ".join([*(["node"] if "node" in wanted.exporters else []), *measuring])
     return f"{measured} every {wanted.interval_seconds} s"
 
 
-def _collectors(context: Context, wanted: Monitoring) -> list[str]:
+def collectors(context: Context, wanted: Monitoring) -> list[str]:
     """Those that have something to measure on this node (field report 123)."""
     here = {
         "efa": bool(efa.devices(context.root)),

@@ -99,7 +99,7 @@ def test_the_archive_that_the_machine_uses(
 ) -> None:
     (tmp_path / name).write_text(text)
     monkeypatch.setattr(images, "SOURCE_FILES", (str(tmp_path / "none"), str(tmp_path)))
-    assert images._sources("trixie") == wanted
+    assert images.sources("trixie") == wanted
 
 
 def test_every_recipe_has_what_a_node_runs() -> None:

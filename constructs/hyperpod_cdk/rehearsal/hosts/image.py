@@ -110,7 +110,7 @@ def _build(recipe: Recipe, place: Path) -> None:
         f'--customize-hook=bash {PREPARATION} "$1"',
         recipe.suite,
         str(draft),
-        *_sources(recipe.suite),
+        *sources(recipe.suite),
     ]
     log = place.with_suffix(".log")
     try:
@@ -136,7 +136,7 @@ def _build(recipe: Recipe, place: Path) -> None:
     log.unlink()
 
 
-def _sources(suite: str) -> list[str]:
+def sources(suite: str) -> list[str]:
     """The machine's own source of Debian packages, for the wanted release; none: mmdebstrap's own choice."""
     found = []
     for text in _source_texts():

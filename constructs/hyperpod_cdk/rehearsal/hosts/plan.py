@@ -25,6 +25,16 @@ OPENZFS = {
 FILE_SYSTEM_NETWORK = "10.1.255"
 NODE_NETWORK, AGENT_NETWORK = "10.1", "172.16"
 FIRST_NODE = 10
+ROLE = "execution-role"
+CREDENTIALS = {
+    "Code": "Success",
+    "Type": "AWS-HMAC",
+    "AccessKeyId": "ASIASANDBOX",
+    "SecretAccessKey": "no secret",
+    "Token": "token of the sandbox",
+    "LastUpdated": "2026-01-01T00:00:00Z",
+    "Expiration": "2099-01-01T00:00:00Z",
+}
 
 
 @dataclass(kw_only=True)
@@ -208,6 +218,8 @@ class Plan:
                 "meta-data/placement/availability-zone": "us-west-2a",
                 "meta-data/placement/availability-zone-id": "usw2-az1",
                 "meta-data/services/domain": "amazonaws.com",
+                "meta-data/iam/security-credentials": ROLE,
+                f"meta-data/iam/security-credentials/{ROLE}": json.dumps(CREDENTIALS),
             }
             for entry in self._nodes.values()
         }

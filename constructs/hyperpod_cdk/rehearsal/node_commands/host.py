@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import time
 from pathlib import Path
 
 from hyperpod_cdk.rehearsal.node_commands.machine import STATE, Answer, Call, Machine
@@ -21,8 +22,10 @@ def getent(_machine: Machine, call: Call) -> Answer:
     return 0, f"{address_of(call.last)}     STREAM {call.last}"
 
 
-def curl(_machine: Machine, _call: Call) -> Answer:
-    """Only the metadata service is asked, and it answers."""
+def curl(_machine: Machine, call: Call) -> Answer:
+    """The metadata service answers, and the agent for metrics tells that it writes."""
+    if call.last.endswith("/metrics"):
+        return 0, f"process_start_time_seconds {time.time()}\nprometheus_remote_storage_samples_total 1"
     return 0, ""
 
 
