@@ -10,6 +10,7 @@ import pytest
 from hyperpod_cdk.rehearsal import hyperpod
 from hyperpod_cdk.rehearsal.eks import Cluster as ControlPlane
 from hyperpod_cdk.rehearsal.eks.provided import provide
+from hyperpod_cdk.rehearsal.eks.state import Entry
 from hyperpod_cdk.rehearsal.hyperpod import orchestrator
 from hyperpod_cdk.rehearsal.hyperpod.references import SCALING_PRINCIPAL
 from tests.rehearsal.hyperpod.samples import REGION, Account, client
@@ -65,10 +66,14 @@ def test_nodes_join_and_leave(
     (node,) = joined(plane).values()
     assert (node["metadata"]["labels"]["pool"], node["spec"]) == ("b", {})
 
+    plane.entries["of-a-group-that-was-removed"] = plane.entries[account.role_arn]
+    plane.entries["somebody-else's"] = Entry(about={"type": "STANDARD"})
     sagemaker.delete_cluster(ClusterName="ml")
     service.clock.advance(900)
     service.catch_up()
-    assert (joined(plane), account.role_arn in plane.entries) == ({}, False)
+    assert joined(plane) == {}
+    ours = {account.role_arn, "of-a-group-that-was-removed"}
+    assert (ours & set(plane.entries), "somebody-else's" in plane.entries) == (set(), True)
     assert len(plane.api.objects("nodes")) == 1, "the system node is none of HyperPod's"
 
 

@@ -134,15 +134,13 @@ def admit_groups(sim: Simulation, cluster: Cluster) -> None:
 
 
 def detach(sim: Simulation, cluster: Cluster) -> None:
-    """Take the access of a cluster that is gone away again (assumed: no page says so)."""
+    """Take the access of a cluster that is gone away again, also of groups that it once had (assumed)."""
     plane = _plane(sim, cluster)
     if plane is None:
         return
-    roles = {group["ExecutionRole"] for group in groups_of(cluster.request())}
-    for principal in [
-        arn for arn in plane.entries if arn in roles or "AWSServiceRoleForSageMakerHyperPod" in arn
-    ]:
-        del plane.entries[principal]
+    for principal, entry in list(plane.entries.items()):
+        if entry.about["type"] == _NODE_ENTRY or "AWSServiceRoleForSageMakerHyperPod" in principal:
+            del plane.entries[principal]
     for node in cluster.nodes:
         sim.account.eks.leave(plane, node_name(node))
 
