@@ -36,9 +36,19 @@ def auto_resume(context: Context) -> str:
     return "possible"
 
 
+def _told_of_accounting(context: Context) -> str:
+    found = slurm.others_settings(context.root) | slurm.settings(context.root, slurm.OWN_CONF)
+    return found.get("accountingstoragetype", "")
+
+
 def accounting(context: Context) -> str:
     """Whether slurmdbd answers, knows the cluster, and keeps its password to itself."""
     if not context.root.path(slurm.SLURMDBD_CONF).is_file():
+        if "slurmdbd" in _told_of_accounting(context):
+            raise NodeError(
+                f"Slurm is told to use slurmdbd, and there is no {slurm.SLURMDBD_CONF}",
+                advice="run the scripts again: `hyperpod-node --hook on_create` or on_init_complete",
+            )
         raise StepSkippedError("no slurmdbd.conf: Slurm runs without accounting")
     mode = stat.S_IMODE(context.root.path(slurm.SLURMDBD_CONF).stat().st_mode)
     if mode & 0o077:

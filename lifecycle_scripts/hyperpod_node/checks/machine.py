@@ -42,7 +42,7 @@ def network(context: Context) -> str:
     try:
         return f"{name} is {resolve(context, name)}"
     except NotYetError as error:
-        raise NodeError(str(error)) from error
+        raise NodeError(str(error), advice="see /etc/resolv.conf, and the DNS settings of the VPC") from error
 
 
 def packages(context: Context) -> str:
