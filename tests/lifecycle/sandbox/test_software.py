@@ -15,12 +15,23 @@ from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import BUCKET, Sandbox
 from tests.lifecycle.sandbox.scenario import ALICE
 
-# stand-ins for the programs of the releases: one that stays, one that mounts a folder as Mountpoint does
+# stand-ins for the programs of the releases: one that stays, one that tells of itself as an agent that writes,
+# one that mounts a folder as Mountpoint does
 STAYS = "#!/bin/bash\nexec sleep infinity\n"
 MOUNTS = (
     '#!/bin/bash\nmkdir -p /srv/bucket; echo "$@" >/srv/arguments\n'
     'exec bindfs -o fsname=mountpoint-s3 /srv/bucket "${@: -1}"\n'
 )
+AGENT = """#!/usr/bin/python3 -I
+import http.server, time
+TEXT = f"process_start_time_seconds {time.time()}\\nprometheus_remote_storage_samples_total 1\\n"
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(TEXT.encode())
+http.server.HTTPServer(("127.0.0.1", 9818), Handler).serve_forever()
+"""
 OWN = '#!/bin/bash\necho "$HYPERPOD_NODE_TYPE $PLACE $1" >>/var/log/own-step.log\n'
 MONITORING = {
     "remote_write_url": "https://aps-workspaces.us-west-2.amazonaws.com/workspaces/ws-1/api/v1/remote_write",
@@ -53,7 +64,7 @@ def release(path: str, text: str) -> bytes:
 
 RELEASES = {
     "node-exporter": release("node_exporter-1/node_exporter", STAYS),
-    "prometheus": release("prometheus-3/prometheus", STAYS),
+    "prometheus": release("prometheus-3/prometheus", AGENT),
     "mount-s3": release("bin/mount-s3", MOUNTS),
 }
 
