@@ -5,10 +5,10 @@ import re
 from ..clients import Aws
 from ..core.kind import Kind, Outcome
 from .converge import plan
-from .failure import explain
 from .gone import is_all_gone
 from .images import refuse_unusable_images
 from .live import Live, find
+from .reasons import explain
 from .request import FORM, Desired
 from .settle import judge
 from .watch import hand_over, released

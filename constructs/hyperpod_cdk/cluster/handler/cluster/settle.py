@@ -4,9 +4,9 @@ from ..clients import Aws
 from ..core.kind import Turn, Verdict
 from ..errors import RefusedError
 from .autoscaling import judge_autoscaling
-from .failure import explain
 from .live import Live, as_request
 from .plan import Plan, make_plan
+from .reasons import explain
 from .request import Desired
 from .result import attributes
 from .step import send

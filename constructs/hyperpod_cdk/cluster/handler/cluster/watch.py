@@ -16,8 +16,8 @@ from ..log import log
 from ..ownership import read_tags
 from ..pending import pending_of
 from ..reason import REASON_BYTES, shorten
-from .failure import explain
 from .live import Live, find
+from .reasons import explain
 from .request import FORM, Desired, Wait
 from .result import attributes
 

@@ -14,7 +14,7 @@ from .thing import Desired
 D = TypeVar("D", bound=Desired)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Form(Generic[D]):
     """The form of ResourceProperties.
 

@@ -73,7 +73,7 @@ class Verdict:
     data: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Kind(Generic[D, L]):
     """A kind of resource.
 
