@@ -83,3 +83,4 @@ def test_a_process_loads_the_kind_that_it_serves_alone(resource_type: str, kind:
     modules = loaded(f"from handler import index; index._kind(index.event_of(dict({members})))")
     assert f"handler.{kind}.kind" in modules
     assert not [name for name in modules if name.startswith(f"handler.{other}")]
+    assert "handler.cluster.failure" not in modules, "only what has failed is explained"
