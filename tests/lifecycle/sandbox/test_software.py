@@ -15,8 +15,8 @@ from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import BUCKET, Sandbox
 from tests.lifecycle.sandbox.scenario import ALICE
 
-# stand-ins for the programs of the releases: one that stays, one that tells of itself as an agent that writes,
-# one that mounts a folder as Mountpoint does
+# stand-ins for the programs of the releases: one that stays, one that tells of itself as an agent that
+# writes does, one that mounts a folder as Mountpoint does
 STAYS = "#!/bin/bash\nexec sleep infinity\n"
 MOUNTS = (
     '#!/bin/bash\nmkdir -p /srv/bucket; echo "$@" >/srv/arguments\n'
