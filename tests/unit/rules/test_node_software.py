@@ -252,6 +252,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP491", {**mount(), **monitoring(), "compute": ARM}, []),
     ("HP494", containers(required=False), []),
     ("HP494", containers(enroot=False), []),
+    ("HP494", {**containers(required=False), "compute": ARM, "compute.instance_type": TEXT_TOKEN}, []),
     ("HP494", containers(), [f"{OVERRIDES}.enroot-amd64", f"{OVERRIDES}.enroot-caps-amd64"]),
     (
         "HP494",

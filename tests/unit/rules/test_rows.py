@@ -16,6 +16,11 @@ UNSIZED = {
     "HP331": "minds that there is a setting, whatever it is",
 }
 
+UNBROKEN = {
+    "HP491": "every download has its checksum today: a test of its own in test_node_software takes one away",
+}
+"""Rules that no spec breaks as long as what this library ships is whole."""
+
 
 @pytest.mark.parametrize("check", CHECKS, ids=[check.rule.code for check in CHECKS])
 class TestEveryRule:
@@ -25,10 +30,11 @@ class TestEveryRule:
         assert [row for row in rows()[check.rule.code] if row.valid]
 
     def test_has_an_invalid_row(self, check: Check[HyperPodSpec]) -> None:
-        assert [row for row in rows()[check.rule.code] if row.invalid]
+        found = [row for row in rows()[check.rule.code] if row.invalid]
+        assert bool(found) != (check.rule.code in UNBROKEN)
 
     def test_has_a_token_row(self, check: Check[HyperPodSpec]) -> None:
-        assert token_rows(rows()[check.rule.code])
+        assert bool(token_rows(rows()[check.rule.code])) != (check.rule.code in UNBROKEN)
 
     def test_has_a_boundary_if_it_weighs_a_size(self, check: Check[HyperPodSpec]) -> None:
         table = rows()[check.rule.code]
