@@ -13,13 +13,14 @@ CLIENTS = ("sagemaker", "logs", "ec2")
 
 
 def called() -> set[str]:
-    """Actions of the calls in the handler: ``aws.<client>.<method>``, and its plan's operations."""
+    """Actions of the calls in the handler: ``aws.<client>.<method>``, and operations that its data name."""
     found: set[tuple[str, str]] = set()
-    for path in HANDLER.glob("*.py"):
+    # quotas have a policy of their own
+    for path in (*HANDLER.glob("*.py"), *HANDLER.glob("core/*.py"), *HANDLER.glob("cluster/*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
                 found.add((node.value.attr, node.attr))
-            if isinstance(node, ast.keyword) and node.arg == "operation":
+            if isinstance(node, ast.keyword) and node.arg in ("operation", "create", "delete"):
                 assert isinstance(node.value, ast.Constant | ast.Attribute | ast.Name)
                 if isinstance(node.value, ast.Constant):
                     found.add(("sagemaker", str(node.value.value)))
