@@ -35,6 +35,6 @@ def test_a_node_whose_script_fails_fails_the_deployment_with_its_last_lines(tmp_
     done = rehearsed(tmp_path, "--fault", "lifecycle")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert "the stack is ROLLBACK_COMPLETE" in done.stdout
-    assert "E: Could not get lock /var/lib/dpkg/lock-frontend" in done.stdout
+    assert "dpkg frontend lock was locked by another process" in done.stdout
     log = next((tmp_path / ".rehearsal").glob("controller-1.i-*.log")).read_text()
     assert "set-up failed at packages: getting the lock of dpkg: still not so after 300 s" in log

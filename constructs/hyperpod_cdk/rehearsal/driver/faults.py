@@ -90,6 +90,7 @@ def first_group(spec: HyperPodSpec) -> str:
 _CREATE = Step(title="deploy", deploys=Variants.destroyable, status="CREATE_COMPLETE")
 _DESTROY = Step(title="destroy", deploys=None, status="DELETE_COMPLETE")
 _BUSY_TIMES = 3
+_LOCKED = "dpkg: error: dpkg frontend lock was locked by another process with pid 4242"
 _LIFECYCLE = Fault(
     name="lifecycle",
     description="the set-up of every node fails",
@@ -99,7 +100,7 @@ _LIFECYCLE = Fault(
             command="dpkg",
             contains="--set-selections",
             exit_code=2,
-            output="dpkg: error: dpkg frontend lock was locked by another process with pid 4242",
+            output=_LOCKED,
         ),
     ),
     # what lies on the disk that is moved comes up no more
@@ -110,7 +111,7 @@ _LIFECYCLE = Fault(
         Step(
             title="deploy, with a command failing on every node",
             deploys=Variants.destroyable,
-            says=("E: Could not get lock /var/lib/dpkg/lock-frontend.", "instance group {group}: Failed"),
+            says=(_LOCKED, "instance group {group}: Failed"),
             says_on_eks=("Job for containerd failed.", "the service gave up on nodes"),
             status="ROLLBACK_COMPLETE",
         ),
