@@ -84,3 +84,4 @@ def test_a_process_loads_the_kind_that_it_serves_alone(resource_type: str, kind:
     assert f"handler.{kind}.kind" in modules
     assert not [name for name in modules if name.startswith(f"handler.{other}")]
     assert "handler.cluster.failure" not in modules, "only what has failed is explained"
+    assert "handler.cluster.plan" not in modules, "only a cluster at rest is compared"

@@ -4,13 +4,12 @@ import re
 
 from ..clients import Aws
 from ..core.kind import Kind, Outcome
-from .converge import plan
 from .gone import is_all_gone
 from .images import refuse_unusable_images
+from .later import judge, plan
 from .live import Live, find
 from .reasons import explain
 from .request import FORM, Desired
-from .settle import judge
 from .watch import hand_over, released
 
 OUTCOMES = {
