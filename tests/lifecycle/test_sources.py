@@ -15,10 +15,13 @@ import pytest
 from hyperpod_node import config
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.reading import Reader
+from hyperpod_node.steps import monitoring
 from tests.lifecycle.helpers import SCRIPTS
 
 SHELL = sorted(SCRIPTS.glob("*.sh"))  # those of Amazon EKS: tests/lifecycle/eks
 PYTHON = sorted(SCRIPTS.glob("**/*.py"))
+# the metadata service, and the agent that writes metrics
+ON_THE_NODE = {"http://169.254.169.254/latest/api/token", "http://{monitoring.AGENT}/metrics"}
 
 
 def name(path: Path) -> str:
@@ -89,7 +92,8 @@ def test_nothing_sleeps_or_starts_programs_but_the_modules_for_it(path: Path) ->
 @pytest.mark.parametrize("path", PYTHON, ids=name)
 def test_105_nothing_is_downloaded(path: Path) -> None:
     addresses = re.findall(r"https?://[^\s\"']+", path.read_text())
-    assert addresses in ([], ["http://169.254.169.254/latest/api/token"])
+    assert set(addresses) <= ON_THE_NODE
+    assert monitoring.AGENT.startswith("127.0.0.1:")
 
 
 def test_the_command_line_refuses_an_unknown_hook(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ class Call:
 
     @property
     def last(self) -> str:
-        """The last argument."""
-        return self.arguments[-1]
+        """The last argument; empty when there is none."""
+        return self.arguments[-1] if self.arguments else ""
 
     def option(self, name: str) -> str:
         """Give the argument after an option; empty when the option is not given."""
