@@ -237,5 +237,6 @@ def _region(scope: Construct, env: cdk.Environment | None) -> str | None:
     """The Region that a stack in a scope gets; None while nobody has said one."""
     if env is not None and env.region is not None:
         return env.region
-    stage = cdk.Stage.of(scope)
+    # Stage.of(a stage) is the one above it
+    stage = scope if isinstance(scope, cdk.Stage) else cdk.Stage.of(scope)
     return stage.region if stage is not None else None

@@ -1,11 +1,13 @@
 """Rules at synth: errors name the construct that they stop, warnings stand on what they are about."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from constructs import Construct
 
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.config import read
@@ -101,6 +103,25 @@ def test_all_findings_come_at_once_with_the_constructs_path() -> None:
     assert [one.code for one in caught.value.findings] == ["HP202", "HP111"]
     assert caught.value.construct == "Base"
     assert str(caught.value).startswith("Base: the spec breaks rules\nerror HP202 network.cidr")
+
+
+@pytest.mark.parametrize("placed", ["by the stack", "by its stage", "by a stage further up"])
+def test_the_rules_know_the_stacks_region(placed: str) -> None:
+    """The constructs in it check nothing again, so that the stack must know what they would."""
+    there = cdk.Environment(region="eu-west-1")
+    app = cdk.App()
+    scope: Construct = app
+    if placed != "by the stack":
+        scope = cdk.Stage(app, "Prod", env=there)
+    if placed == "by a stage further up":
+        scope = Construct(scope, "Part")
+    with pytest.raises(SpecError, match=r"HP221 network\.availability_zone_ids"):
+        HyperPodStack(
+            scope,
+            "Base",
+            spec=replace(changed({}), region=None),
+            env=there if placed == "by the stack" else None,
+        )
 
 
 def test_a_file_system_of_its_own_is_checked_too() -> None:

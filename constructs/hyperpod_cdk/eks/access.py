@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws
 from aws_cdk import aws_eks as eks
 from constructs import Construct
 
+from hyperpod_cdk.access.arns import arn
 from hyperpod_cdk.spec.eks import AccessEntry, AccessPolicy
 
 
@@ -37,7 +37,7 @@ def grant_access(
 def _policy(policy: AccessPolicy) -> eks.CfnAccessEntry.AccessPolicyProperty:
     return eks.CfnAccessEntry.AccessPolicyProperty(
         # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html (2026-10)
-        policy_arn=f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{policy.name}",
+        policy_arn=arn("eks", f"cluster-access-policy/{policy.name}", region="", account="aws"),
         access_scope=eks.CfnAccessEntry.AccessScopeProperty(
             type="namespace" if policy.namespaces else "cluster",
             namespaces=list(policy.namespaces) or None,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
+from hyperpod_cdk.access.arns import arn
 from hyperpod_cdk.cluster.handler_policy import OWNERSHIP_TAGS, allow
 
 LIST_QUOTAS = ["sagemaker:ListComputeQuotas"]
@@ -35,7 +36,7 @@ ASSOCIATE_ACCESS = ["eks:AssociateAccessPolicy"]
 # AmazonSagemakerHyperpodClusterPolicy, …ControllerPolicy, …SystemNamespacePolicy and more
 # (https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html, 2026-10). Which one it is,
 # no page tells; none of them is an administrator's.
-_ACCESS_POLICIES = "eks::aws:cluster-access-policy/AmazonSagemakerHyperpod*"
+_ACCESS_POLICIES = "cluster-access-policy/AmazonSagemakerHyperpod*"
 
 
 def statements(
@@ -69,7 +70,7 @@ def statements(
             "GiveTheServiceAccess",
             ASSOCIATE_ACCESS,
             entries,
-            {"ArnLike": {"eks:policyArn": f"arn:{cdk.Aws.PARTITION}:{_ACCESS_POLICIES}"}},
+            {"ArnLike": {"eks:policyArn": arn("eks", _ACCESS_POLICIES, region="", account="aws")}},
         ),
     ]
 
