@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.room import BASE
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
-from hyperpod_cdk.rehearsal.hosts.standins.keeper import INOTIFY, cgroup_root
+from hyperpod_cdk.rehearsal.hosts.standins.keeper import FAMILY, INOTIFY, cgroup_root, old_processor_root
 
 PROGRAM = """
 import signal, sys, time
@@ -47,7 +48,8 @@ def another_process() -> Iterator[tuple["subprocess.Popen[str]", Path, int]]:
 def traces(room: str) -> list[str]:
     """Everything on this machine that has a room's name in it."""
     found = [f"folder {path}" for path in BASE.glob(f"{room}*")] if BASE.exists() else []
-    found += [f"control group {path}" for path in (cgroup_root() / "hyperpod-cdk").glob(f"{room}*")]
+    for root in filter(None, (cgroup_root(), old_processor_root())):
+        found += [f"control group {path}" for path in (root / FAMILY).glob(f"{room}*")]
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     found += [f"mount {line}" for line in mounts if room in line]
     for path in Path("/proc").glob("[0-9]*"):
@@ -117,3 +119,19 @@ def test_the_keeper_is_killed() -> None:
         process.kill()
     with Sandbox(Plan(groups=usual_groups(0, login=0))):
         expect_gone(folder.name)
+
+
+def test_a_limited_host_gets_its_share_of_the_processors() -> None:
+    """Counted commands and the host's own daemons get it together, however idle the machine is."""
+    busy = "timeout 2 bash -c 'while :; do :; done'"
+    with Sandbox(Plan(groups=usual_groups(0, login=0))) as sandbox:
+        (host,) = sandbox.up()
+        used = []
+        for processors in (0.05, 0.2):
+            host.limit(processors)
+            before = host.cpu_seconds()
+            daemon = f"systemd-run --quiet --wait bash -c {shlex.quote(busy)}"
+            host.run(f"{daemon} & {busy}; wait", check=False, counted=True)
+            used.append(host.cpu_seconds() - before)
+        assert used[0] < 0.3, "two busy loops of two seconds got more than a twentieth of a processor"
+        assert used[1] > used[0]

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_cdk.rehearsal.hosts.control_groups import JOIN, ControlGroups
 from hyperpod_cdk.rehearsal.hosts.image import STANDINS
 from hyperpod_cdk.rehearsal.hosts.room import Room
-from hyperpod_cdk.rehearsal.hosts.standins.keeper import cgroup_root
 
 INIT = STANDINS / "host_init.sh"
 BOOT_SECONDS = 180.0
@@ -22,8 +22,6 @@ MAKE_DISK = (
     'mountpoint -q "$1" && exit; mkdir -p "$1" && mount -t tmpfs -o "size=$2" disk "$1" && '
     'mkdir "$1/upper" "$1/work" "$1/root"'
 )
-# into a control group, whose folder is the first argument
-JOIN = 'echo $$ >"$1/cgroup.procs"; shift'
 DROP_DISK = 'umount --lazy "$1"; rmdir "$1"'
 _LINKS = itertools.count(1)
 
@@ -88,6 +86,7 @@ class Host:
         self._room = room
         self._layers = tuple(layers)
         self._disk = disk
+        self._groups = ControlGroups(room.folder.name, name)
         self._process: subprocess.Popen[bytes] | None = None
         self._init = 0
 
@@ -118,9 +117,7 @@ class Host:
 
     def start(self) -> None:
         """Switch it on; :meth:`wait` returns when it is up."""
-        group = self._group(self.name)
-        self._group(self._counted).mkdir(parents=True, exist_ok=True)
-        group.mkdir(parents=True, exist_ok=True)
+        self._groups.make()
         kinds = ("--net", "--uts", "--mount", "--ipc", "--pid", "--cgroup")
         inside = ["unshare", *kinds, "--fork", "--kill-child", "--", "bash", str(INIT)]
         disk = self._room.command("bash", "-c", MAKE_DISK, "bash", str(self.disk), self._disk)
@@ -137,7 +134,7 @@ class Host:
             "DISK": str(self.disk),
             "DISK_WORDS": str(len(disk)),
         }
-        command = ["bash", "-c", join, "bash", str(group), *disk, *self._room.command(*inside)]
+        command = ["bash", "-c", join, "bash", self._groups.own(), *disk, *self._room.command(*inside)]
         self._process = self._room.start(*command, log=self.console, env=environment)
 
     def wait(self, seconds: float = BOOT_SECONDS) -> None:
@@ -166,18 +163,17 @@ class Host:
             pid = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
         return pid
 
-    def _group(self, name: str) -> Path:
-        return cgroup_root() / "hyperpod-cdk" / self._room.folder.name / name
-
-    @property
-    def _counted(self) -> str:
-        # beside the host's own, since systemd allows nobody else's processes in the middle of its tree
-        return f"{self.name}.counted"
-
     def cpu_seconds(self) -> float:
         """Processor time of its own processes so far, and of the commands that were run `counted`."""
-        stats = [(self._group(name) / "cpu.stat").read_text() for name in (self.name, self._counted)]
-        return sum(int(text.split("usage_usec ")[1].split()[0]) for text in stats) / 1e6
+        return self._groups.cpu_seconds()
+
+    def limit(self, processors: float) -> None:
+        """Give it no more than a share of the processors from now on, as if it were a machine apart.
+
+        Args:
+            processors: how many, in hundredths at least.
+        """
+        self._groups.limit(processors)
 
     def path(self, absolute: str) -> Path:
         """Where a path of the host can be reached from outside, while it is up.
@@ -226,7 +222,7 @@ class Host:
             arguments = ("bash", "-c", arguments[0])
         command = self.command(*arguments, user=user)
         if counted:
-            command = ["bash", "-c", f'{JOIN}; exec "$@"', "bash", str(self._group(self._counted)), *command]
+            command = ["bash", "-c", f'{JOIN}; exec "$@"', "bash", self._groups.counted(), *command]
         began = time.monotonic()
         try:
             with (log or Path(os.devnull)).open("w+b") as stream:

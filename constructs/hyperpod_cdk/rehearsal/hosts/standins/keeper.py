@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
@@ -24,6 +25,8 @@ LOCK = "lock"
 SERVICE_ADDRESSES = ("169.254.169.253", "169.254.169.254")
 """A VPC's resolver and its metadata service, where AWS has them."""
 PR_SET_PDEATHSIG = 1
+FAMILY = "hyperpod-cdk"
+"""The control group that those of all rooms are in."""
 
 
 def main() -> None:
@@ -104,16 +107,36 @@ def close_room(room: subprocess.Popen[bytes]) -> None:
 
 def cgroup_root() -> Path:
     """Where the unified control group hierarchy is mounted on this machine."""
+    for folder, kind, _ in mounts():
+        if kind == "cgroup2":
+            return folder
+    raise FileNotFoundError("no cgroup2 file system is mounted")
+
+
+def old_processor_root() -> Path | None:
+    """Where processors are limited on a machine that has a hierarchy of their own for them (version 1)."""
+    found = (folder for folder, kind, options in mounts() if kind == "cgroup" and "cpu" in options)
+    return next(found, None)
+
+
+def mounts() -> Iterator[tuple[Path, str, list[str]]]:
+    """Folder, type and the file system's options of everything that is mounted here."""
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
-        if after.split()[0] == "cgroup2":
-            return Path(before.split()[4])
-    raise FileNotFoundError("no cgroup2 file system is mounted")
+        kind, _, options = after.split(" ", 2)
+        yield Path(before.split()[4]), kind, options.split(",")
 
 
 def clear(folder: Path) -> None:
     """Remove a room's control groups and its folder; the last of its processes may take a moment to go."""
-    group = cgroup_root() / "hyperpod-cdk" / folder.name
+    for root in (cgroup_root(), old_processor_root()):
+        if root:
+            remove_groups(root / FAMILY / folder.name)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_groups(group: Path) -> None:
+    """Remove a control group, those in it, and the one round it when it is the last."""
     for _ in range(200):
         for path in sorted(group.rglob("*/"), key=lambda path: -len(path.parts)):
             with contextlib.suppress(OSError):
@@ -125,7 +148,6 @@ def clear(folder: Path) -> None:
         time.sleep(0.05)
     with contextlib.suppress(OSError):
         group.parent.rmdir()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def living(base: Path) -> list[Path]:
