@@ -1,137 +1,41 @@
-"""Rules of clusters on Amazon EKS (HP5xx)."""
+"""Rules of clusters on Amazon EKS (HP5xx): the control plane and what runs on it."""
 
 from typing import Any
 
 import pytest
 
 from hyperpod_cdk.rules import check
-from hyperpod_cdk.rules.eks_groups import NOT_RESTRICTED
-from hyperpod_cdk.service.api_names import in_spec_style
-from hyperpod_cdk.service.shapes import shape
 from hyperpod_cdk.spec import (
-    AccessEntry,
-    AccessPolicy,
     AddOn,
-    AutoPatchConfig,
-    AutoScaling,
-    DeepHealthCheck,
-    DrainPolicy,
-    EksOrchestrator,
     EnvironmentConfig,
-    ExistingNetwork,
-    ExistingSubnet,
     HelmChart,
-    InstanceRequirements,
-    KubernetesConfig,
-    LifeCycleConfig,
     LifecycleMode,
     MultiHead,
-    NatGateways,
-    Network,
-    NodeProvisioningMode,
-    NodeRecovery,
-    PatchingStrategy,
-    SharedEnvironmentConfig,
-    SharedLustre,
     SlurmOrchestrator,
     SystemNodes,
-    Taint,
-    TaintEffect,
     TaskGovernance,
-    Team,
-    TieredStorageConfig,
 )
-from hyperpod_cdk.spec.eks_storage import BucketVolume, Volume
-from tests.unit.rules.specs import BASE, LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
-
-NUMBER: Any = NUMBER_TOKEN
-TEXT: Any = TEXT_TOKEN
-CHART = HelmChart(s3_uri="s3://charts/hyperpod.zip")
-ARN = "arn:aws:eks:us-west-2:111122223333:cluster/training"
-ROLE = "arn:aws:iam::111122223333:role/admin"
-EKS = "cluster.orchestrator.eks"
-TIERED, SHARE = "cluster.tiered_storage_config", "instance_memory_allocation_percentage"
-ALL_AT_ONCE = {"cluster.node_provisioning_mode": NodeProvisioningMode.ALL_AT_ONCE}
-LUSTRE = SharedLustre(size_in_gib=1200, per_unit_storage_throughput=125)
-SHARED = SharedEnvironmentConfig(fsx_lustre_config=LUSTRE)
-STRATEGY = PatchingStrategy.WHEN_IDLE
-GROUPS = ("controller", "login", "compute")
-WITHOUT_SLURM = {
-    f"{group}.{name}": value for group in GROUPS for name, value in (("slurm_config", None), ("mounts", ()))
-}
-
-
-def plane(**settings: Any) -> dict[str, Any]:
-    """The change that makes it a cluster on Amazon EKS."""
-    return {EKS: EksOrchestrator(**{"helm_chart": CHART, **settings})}
-
-
-def entry(arn: str, *policies: str) -> AccessEntry:
-    return AccessEntry(principal_arn=arn, policies=[AccessPolicy(name=name) for name in policies])
-
-
-def labels(**given: str) -> dict[str, Any]:
-    names = {key.replace("__", "/").replace("_", "."): value for key, value in given.items()}
-    return {"compute.kubernetes_config": KubernetesConfig(labels=names)}
-
-
-def of_types(*names: str) -> dict[str, Any]:
-    return {**TWO, "compute.instance_requirements": InstanceRequirements(instance_types=names)}
-
-
-def subnets(*zones: str | None) -> Network:
-    return Network(
-        existing=ExistingNetwork(
-            vpc_id="vpc-1",
-            subnets=[
-                ExistingSubnet(subnet_id=f"subnet-{index}", availability_zone_id=zone)
-                for index, zone in enumerate(zones)
-            ],
-            security_group_ids=["sg-1"],
-        )
-    )
-
-
-CLOSED = {"network.nat_gateways": NatGateways.NONE}
-CHART_AT = "cluster.orchestrator.eks.helm_chart"
-TEAMS = TaskGovernance(teams=[Team(team_name="vision")])
-
-
-def claim(*namespaces: str) -> Volume:
-    return Volume(bucket=BucketVolume(bucket_name="data"), namespaces=namespaces)
-
-
-def within(*namespaces: str) -> AccessEntry:
-    policy = AccessPolicy(name="AmazonEKSEditPolicy", namespaces=namespaces)
-    return AccessEntry(principal_arn="arn:aws:iam::111122223333:role/x", policies=[policy])
-
-
-def with_parts(**parts: Any) -> HelmChart:
-    sub_charts = {name.replace("_", "-"): wanted for name, wanted in parts.items()}
-    return HelmChart(s3_uri="s3://example-charts-111122223333/chart.zip", sub_charts=sub_charts)
-
-
-def counted(*counts: Any) -> dict[str, Any]:
-    return {f"{group}.instance_count": count for group, count in zip(GROUPS, counts, strict=True)}
-
-
-TAINT = KubernetesConfig(taints=[Taint(key="dedicated", effect=TaintEffect.NO_SCHEDULE)])
-STRESSED = {"compute.on_start_deep_health_checks": (DeepHealthCheck.INSTANCE_STRESS,)}
-TWO = {
-    "compute.instance_type": None,
-    "compute.instance_requirements": InstanceRequirements(instance_types=["ml.g5.8xlarge", "ml.g5.4xlarge"]),
-}
+from tests.unit.rules.eks_specs import (
+    ARN,
+    CHART_AT,
+    CLOSED,
+    EKS,
+    NUMBER,
+    ROLE,
+    TEAMS,
+    TEXT,
+    WITHOUT_SLURM,
+    claim,
+    counted,
+    entry,
+    plane,
+    subnets,
+    with_parts,
+    within,
+)
+from tests.unit.rules.specs import BASE, LIST_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
 ROWS = [
-    ("HP105", {}, []),
-    ("HP105", TWO, []),
-    ("HP105", {"compute.instance_type": TEXT_TOKEN}, []),
-    ("HP105", {"compute.instance_type": None}, ["compute.instance_type"]),
-    (
-        "HP105",
-        {"compute.instance_requirements": TWO["compute.instance_requirements"]},
-        ["compute.instance_requirements"],
-    ),
     ("HP566", plane(), []),
     ("HP566", plane(volumes={"data": claim("default", "hyperpod-ns-vision")}, task_governance=TEAMS), []),
     (
@@ -203,13 +107,6 @@ ROWS = [
         },
         ["slurm"],
     ),
-    ("HP501", {}, []),
-    ("HP501", {**plane(), "cluster.auto_scaling": AutoScaling()}, []),
-    ("HP501", {"cluster.auto_scaling": AutoScaling()}, ["cluster.auto_scaling"]),
-    ("HP501", {"cluster.tiered_storage_config": TieredStorageConfig()}, ["cluster.tiered_storage_config"]),
-    ("HP501", TWO, ["compute.instance_requirements"]),
-    ("HP501", labels(team="a"), ["compute.kubernetes_config"]),
-    ("HP501", {"cluster.auto_scaling": TEXT_TOKEN}, []),
     ("HP502", {}, []),
     (
         "HP502",
@@ -329,98 +226,6 @@ ROWS = [
     ("HP516", plane(access=[entry(ROLE, "AmazonEKSViewPolicy")]), []),
     ("HP516", plane(access=[entry(ROLE, TEXT_TOKEN)]), []),
     ("HP516", plane(access=[entry(ROLE, "AmazonEKSViewerPolicy")]), [f"{EKS}.access[0].policies[0].name"]),
-    ("HP517", {**plane(), **labels(team="a", example_com__team="a")}, []),
-    ("HP517", {**plane(), "compute.kubernetes_config": TAINT}, []),
-    ("HP517", {**plane(), "compute.kubernetes_config": KubernetesConfig(labels={TEXT_TOKEN: "a"})}, []),
-    (
-        "HP517",
-        {**plane(), **labels(sagemaker_amazonaws_com__compute="a")},
-        ['compute.kubernetes_config.labels["sagemaker.amazonaws.com/compute"]'],
-    ),
-    (
-        "HP517",
-        {**plane(), "compute.kubernetes_config": TAINT, **STRESSED},
-        ["compute.kubernetes_config.taints"],
-    ),
-    ("HP518", {**plane(), **TWO}, []),
-    (
-        "HP518",
-        {
-            **plane(),
-            **TWO,
-            "compute.instance_requirements": InstanceRequirements(instance_types=[TEXT_TOKEN] * 2),
-        },
-        [],
-    ),
-    ("HP518", {**plane(), **TWO, **ALL_AT_ONCE}, ["compute.instance_requirements"]),
-    (
-        "HP518",
-        {
-            **plane(),
-            **TWO,
-            "compute.instance_requirements": InstanceRequirements(instance_types=["ml.a", "ml.a"]),
-        },
-        ["compute.instance_requirements.instance_types[1]"],
-    ),
-    ("HP519", {**plane(), "cluster.auto_scaling": AutoScaling()}, []),
-    ("HP519", {**plane(), "cluster.auto_scaling": AutoScaling(), "cluster.node_recovery": TEXT_TOKEN}, []),
-    (
-        "HP519",
-        {**plane(), "cluster.auto_scaling": AutoScaling(), "cluster.node_recovery": NodeRecovery.NONE},
-        ["cluster.node_recovery"],
-    ),
-    (
-        "HP519",
-        {**plane(), "cluster.auto_scaling": AutoScaling(), **ALL_AT_ONCE},
-        ["cluster.node_provisioning_mode"],
-    ),
-    *(
-        (
-            "HP545",
-            {TIERED: TieredStorageConfig(**{SHARE: share})},
-            paths,
-        )
-        for share, paths in (
-            (20, []),
-            (100, []),
-            (None, []),
-            (NUMBER, []),
-            (19, [f"{TIERED}.{SHARE}"]),
-            (101, [f"{TIERED}.{SHARE}"]),
-        )
-    ),
-    ("HP546", {"compute.environment_config": EnvironmentConfig()}, []),
-    ("HP546", {"compute.environment_config": EnvironmentConfig(), "compute.image_id": TEXT_TOKEN}, []),
-    (
-        "HP546",
-        {"compute.environment_config": EnvironmentConfig(), "compute.image_id": "ami-1234567"},
-        ["compute.image_id"],
-    ),
-    (
-        "HP547",
-        {"compute.environment_config": EnvironmentConfig(), "cluster.shared_environment_config": SHARED},
-        [],
-    ),
-    ("HP547", {"compute.environment_config": EnvironmentConfig(fsx_lustre_config=LUSTRE)}, []),
-    (
-        "HP547",
-        {
-            "compute.environment_config": EnvironmentConfig(
-                fsx_lustre_config=SharedLustre(size_in_gib=NUMBER, per_unit_storage_throughput=125)
-            )
-        },
-        [],
-    ),
-    ("HP547", {"compute.environment_config": EnvironmentConfig()}, ["compute.environment_config"]),
-    (
-        "HP547",
-        {
-            "compute.environment_config": EnvironmentConfig(fsx_lustre_config=LUSTRE),
-            "cluster.shared_environment_config": SHARED,
-        },
-        ["compute.environment_config"],
-    ),
-    ("HP547", {"cluster.shared_environment_config": SHARED}, ["cluster.shared_environment_config"]),
     ("HP563", {**plane(cluster_arn=ARN), "network": subnets("usw2-az4")}, []),
     ("HP563", {**plane(cluster_arn=TEXT), "network": subnets("usw2-az4")}, []),
     ("HP563", plane(cluster_arn=ARN), ["network"]),
@@ -447,49 +252,6 @@ ROWS = [
         {**plane(), **counted(0, 0, 1), "compute.environment_config": EnvironmentConfig()},
         ["cluster.instance_groups"],
     ),
-    ("HP561", {**plane(), **STRESSED}, []),
-    ("HP561", {**plane(), **STRESSED, "compute.instance_type": TEXT_TOKEN}, []),
-    ("HP561", {**plane(), **STRESSED, "compute.instance_type": "ml.trn1.32xlarge"}, []),
-    (
-        "HP561",
-        {**plane(), **STRESSED, "compute.instance_type": "ml.c5.xlarge"},
-        ["compute.on_start_deep_health_checks"],
-    ),
-    *(
-        ("HP548", {"compute.auto_patch_config": AutoPatchConfig(**settings)}, paths)
-        for settings, paths in (
-            ({"patching_strategy": STRATEGY, "next_patch_date": "2026-12-31T03:00:00Z"}, []),
-            ({"patching_strategy": PatchingStrategy.DRAIN_FIRST, "drain_policy": DrainPolicy()}, []),
-            ({"patching_strategy": TEXT_TOKEN, "drain_policy": DrainPolicy()}, []),
-            ({"patching_strategy": PatchingStrategy.WHEN_ALL_IDLE, "idle_wait_window_in_seconds": 3600}, []),
-            (
-                {"patching_strategy": PatchingStrategy.DRAIN_FIRST, "idle_wait_window_in_seconds": 3600},
-                ["compute.auto_patch_config.idle_wait_window_in_seconds"],
-            ),
-            ({"patching_strategy": STRATEGY, "next_patch_date": TEXT_TOKEN}, []),
-            (
-                {"patching_strategy": STRATEGY, "drain_policy": DrainPolicy()},
-                ["compute.auto_patch_config.drain_policy"],
-            ),
-            (
-                {"patching_strategy": STRATEGY, "next_patch_date": "31.12.2026"},
-                ["compute.auto_patch_config.next_patch_date"],
-            ),
-        )
-    ),
-    *(
-        (
-            "HP549",
-            {**plane(), "compute.life_cycle_config": LifeCycleConfig(source_s3_uri="s3://b/p/", **scripts)},
-            paths,
-        )
-        for scripts, paths in (
-            ({"on_create": "a.sh"}, []),
-            ({"on_create": TEXT_TOKEN}, []),
-            ({"on_init_complete": "a.sh"}, ["compute.life_cycle_config"]),
-            ({}, ["compute.life_cycle_config"]),
-        )
-    ),
 ]
 
 
@@ -515,19 +277,6 @@ def test_rules_of_slurm_are_silent_on_eks_and_the_other_way_round() -> None:
     codes = {one.code for one in check(changed({**plane(), "compute.slurm_config": None}))}
     assert not [code for code in codes if code.startswith("HP4")]
     assert not [one for one in check(BASE) if one.code.startswith("HP5")]
-
-
-def test_every_restricted_member_is_one_that_the_api_lacks_there() -> None:
-    ordinary, restricted = (
-        {
-            in_spec_style(name)
-            for name in shape(
-                "sagemaker", f"Cluster{kind}InstanceGroupSpecification".replace("Ordinary", "")
-            ).members
-        }
-        for kind in ("Ordinary", "Restricted")
-    )
-    assert ordinary - restricted == {*NOT_RESTRICTED, "slurm_config"}
 
 
 OPERATORS = "training-operators (docker.io), mpi-operator (docker.io)"

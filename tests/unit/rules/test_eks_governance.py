@@ -17,8 +17,8 @@ from hyperpod_cdk.spec import (
     TaskGovernance,
     Team,
 )
+from tests.unit.rules.eks_specs import EKS, plane
 from tests.unit.rules.specs import LIST_TOKEN, NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
-from tests.unit.rules.test_eks import EKS, plane
 
 NUMBER: Any = NUMBER_TOKEN
 TOKENS: Any = LIST_TOKEN

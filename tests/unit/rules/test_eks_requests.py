@@ -30,13 +30,13 @@ from hyperpod_cdk.spec import (
     TieredStorageConfig,
     UpdateDeploymentConfig,
 )
+from tests.unit.rules.eks_specs import WITHOUT_SLURM
 from tests.unit.rules.members import ON_EKS, leaves, refused_values, taken_values
 from tests.unit.rules.properties import Outcome, members_of, members_of_sound, outcomes_of, said
 from tests.unit.rules.random_eks_specs import ARN, LUSTRE, changed_specs, sound_specs
 from tests.unit.rules.random_specs import EXISTING, KEY, PLAN, ROLE
 from tests.unit.rules.requests import refusals, request_of
 from tests.unit.rules.specs import changed, full_path
-from tests.unit.rules.test_eks import WITHOUT_SLURM
 
 TYPES = ("ml.g5.8xlarge", "ml.g5.4xlarge")
 BATCH = BatchSize(type=BatchSizeType.INSTANCE_COUNT, value=1)
