@@ -22,8 +22,8 @@ SLURM = "22.05"
 ROUNDS = 3
 MANY = 50
 SHARE = 0.03
-"""Processors that each compute node gets, alone as among fifty, so that it is as fast there as here. Fifty use
-three quarters of this machine's two; the controller and the stand-ins of the service have the rest."""
+"""Processors that each compute node gets, alone as among fifty, so that it is as fast there as here. Fifty
+use three quarters of this machine's two; the controller and the stand-ins of the service have the rest."""
 PEERS = {"Controller": 76.0, "Compute": 12.0}
 """Seconds that AWS's base-config scripts took in such a sandbox, most features off: 76 on the controller, 11
 to 13 on the others, whose slurmd had given up on the controller by then (measured)."""
