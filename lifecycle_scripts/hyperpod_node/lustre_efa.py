@@ -24,14 +24,12 @@ SCRIPT = "/opt/hyperpod-cdk/lustre-efa.sh"
 DEVICES = "/sys/class/infiniband"
 DRIVER = "efa"
 INTERFACES = {
-    f"ml.{name}.{size}": 8
-    for name, size in (
-        ("p5", "48xlarge"),
-        ("p5e", "48xlarge"),
-        ("p5en", "48xlarge"),
-        ("p6-b200", "48xlarge"),
-        ("p6e-gb200", "36xlarge"),
-    )
+    "ml.p5.48xlarge": 8,
+    "ml.p5e.48xlarge": 8,
+    "ml.p5en.48xlarge": 8,
+    "ml.p6-b200.48xlarge": 8,
+    "ml.p6-b300.48xlarge": 16,
+    "ml.p6e-gb200.36xlarge": 8,
 }
 OTHERS_INTERFACES = 2
 """Of other instances with several network cards; those with one have one device."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from hyperpod_cdk.cluster.nodes import node_config
+from hyperpod_cdk.service import fsx
 from hyperpod_cdk.spec import (
     Cluster,
     InstanceGroup,
@@ -15,7 +16,7 @@ from hyperpod_cdk.spec import (
     SlurmConfig,
     User,
 )
-from hyperpod_node import config
+from hyperpod_node import config, lustre_efa
 from hyperpod_node.reading import Reader
 from tests.lifecycle.helpers import LUSTRE, OPENZFS
 
@@ -62,3 +63,8 @@ def test_every_mode_of_the_spec_is_known() -> None:
         found = accepted({"nodes": mode}, group("nodes", None))
         assert found.mode_by_group == {"nodes": mode.value}
         assert found.groups["nodes"].node_type == ""
+
+
+def test_rules_count_as_many_efa_devices_as_nodes_use_for_lustre() -> None:
+    assert fsx.LUSTRE_EFA_INTERFACES == lustre_efa.INTERFACES
+    assert fsx.LUSTRE_EFA_INTERFACES_OF_OTHERS == lustre_efa.OTHERS_INTERFACES

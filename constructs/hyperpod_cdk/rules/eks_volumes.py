@@ -1,4 +1,4 @@
-"""HP530 to HP535, HP566: disks of nodes on Amazon EKS, volumes that their pods mount, and namespaces."""
+"""HP530 to HP535, HP566, HP568: disks of nodes on Amazon EKS, volumes of their pods, and namespaces."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,9 @@ from hyperpod_cdk.rules.look import control_planes, groups, runs_our_scripts
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
-from hyperpod_cdk.spec import EksOrchestrator, HyperPodSpec
+from hyperpod_cdk.service.instance_types import find
+from hyperpod_cdk.service.sources import API
+from hyperpod_cdk.spec import EksOrchestrator, HyperPodSpec, InstanceGroup
 from hyperpod_cdk.spec.eks_storage import Volume, VolumeAccess
 from hyperpod_cdk.spec.node_disk import NodeDiskPath
 
@@ -51,6 +53,32 @@ def required_disk(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         for path, group in groups(spec):
             if group.secondary_volume is None and runs_our_scripts(spec, group):
                 yield rule.finding(f"{path}.secondary_volume", "is missing, and node_disk requires it")
+
+
+@checks(
+    Rule(
+        code="HP568",
+        title="container images on the root volume of nodes with accelerators",
+        why="containerd keeps images on the root volume, whose 100 GB can not be set larger; images for "
+        "training take 20 GB and more each, and on a full disk the kubelet evicts pods",
+        fix="give the group a secondary_volume of 500 GB or more; or set node_disk.mount_path: "
+        "/opt/dlami/nvme where the types have instance store, none where the root volume shall do",
+        source=f"{API}API_ClusterEbsVolumeConfig.html (the root volume's size is the service's choice); "
+        "https://github.com/awslabs/awsome-distributed-ai/issues/187 (100 GB) and pull/927 (what AWS's own "
+        "script moves off it)",
+        severity=Severity.WARNING,
+    )
+)
+def images_on_root_volume(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    for plane in control_planes(spec):
+        disk = plane.node_disk
+        if unresolved(disk.mount_path, disk.required) or disk.mount_path != NodeDiskPath.SECONDARY_VOLUME:
+            continue
+        for path, group in groups(spec):
+            types = list(filter(_has_accelerators, group.instance_types))
+            # HP530 says it where nodes must have the disk
+            if types and group.secondary_volume is None and not disk.required and _on_its_root(spec, group):
+                yield rule.finding(f"{path}.secondary_volume", f"is missing on nodes of {types[0]}")
 
 
 @checks(
@@ -224,3 +252,14 @@ def _volumes(spec: HyperPodSpec) -> Iterator[tuple[str, str, Volume]]:
     for plane in control_planes(spec):
         for name, volume in plane.volumes.items():
             yield join(f"{_EKS}.volumes", name), name, volume
+
+
+def _on_its_root(spec: HyperPodSpec, group: InstanceGroup) -> bool:
+    """Whether images of a group without a second volume lie on a root volume of the service's size."""
+    own_image = group.image_id not in (None, "default")
+    return runs_our_scripts(spec, group) and group.environment_config is None and not own_image
+
+
+def _has_accelerators(instance_type: str) -> bool:
+    known = find(instance_type)
+    return known is not None and bool(known.accelerators)

@@ -27,6 +27,7 @@ from hyperpod_cdk.rules import (
     lifecycle,
     lifecycle_files,
     lustre,
+    lustre_clients,
     lustre_doubts,
     lustre_options,
     mount_paths,
@@ -63,7 +64,7 @@ _ANY: tuple[ModuleType, ...] = (
     *(api_limits, cluster, deployment, groups, health_checks, capacity, volumes, software_updates),
     *(names, roles, network, closed_network, zones),
     *(lustre, lustre_options, openzfs, mounts, bootstrap_guard),
-    *(lustre_doubts, kept_data, mount_paths, acknowledgements),
+    *(lustre_clients, lustre_doubts, kept_data, mount_paths, acknowledgements),
     *(lifecycle_files, own_scripts, orchestrators),
 )
 _SLURM: tuple[ModuleType, ...] = (

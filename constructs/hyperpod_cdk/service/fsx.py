@@ -58,6 +58,19 @@ LUSTRE_EFA_CAPACITY: Mapping[int, Steps] = {
     500: Steps(step=9600),
     1000: Steps(step=4800),
 }
+# LUSTRE_GUIDE configure-efa-clients.html: over all clients of a file system, one for each EFA device that
+# carries Lustre
+LUSTRE_EFA_CONNECTIONS = 1024
+# the same page, and lifecycle_scripts/hyperpod_node/lustre_efa.py: devices of a node that carry Lustre
+LUSTRE_EFA_INTERFACES: Mapping[str, int] = {
+    "ml.p5.48xlarge": 8,
+    "ml.p5e.48xlarge": 8,
+    "ml.p5en.48xlarge": 8,
+    "ml.p6-b200.48xlarge": 8,
+    "ml.p6-b300.48xlarge": 16,
+    "ml.p6e-gb200.36xlarge": 8,
+}
+LUSTRE_EFA_INTERFACES_OF_OTHERS = 2
 # LUSTRE_SOURCE: MB/s for each TiB; the first is the spec's default, an empty tuple means that none is given
 LUSTRE_THROUGHPUT: Mapping[tuple[Lustre, Storage], tuple[int, ...]] = {
     (Lustre.SCRATCH_1, Storage.SSD): (),

@@ -7,14 +7,17 @@ import pytest
 from hyperpod_cdk.rules import check
 from hyperpod_cdk.spec import (
     AddOn,
+    EbsVolume,
     EnvironmentConfig,
     HelmChart,
+    LifeCycleConfig,
     LifecycleMode,
     MultiHead,
     SlurmOrchestrator,
     SystemNodes,
     TaskGovernance,
 )
+from hyperpod_cdk.spec.node_disk import NodeDisk, NodeDiskPath
 from tests.unit.rules.eks_specs import (
     ARN,
     CHART_AT,
@@ -24,6 +27,7 @@ from tests.unit.rules.eks_specs import (
     ROLE,
     TEAMS,
     TEXT,
+    TWO,
     WITHOUT_SLURM,
     claim,
     counted,
@@ -34,6 +38,8 @@ from tests.unit.rules.eks_specs import (
     within,
 )
 from tests.unit.rules.specs import BASE, LIST_TOKEN, TEXT_TOKEN, changed, findings, full_path
+
+DISK = {"compute.secondary_volume": EbsVolume(volume_size_in_gb=500)}
 
 ROWS = [
     ("HP566", plane(), []),
@@ -53,6 +59,27 @@ ROWS = [
         plane(access=[within("tools", "hyperpod-ns-text")], task_governance=TEAMS),
         [f"{EKS}.access[0].policies[0].namespaces[1]"],
     ),
+    ("HP568", {}, []),
+    ("HP568", {**plane(), **DISK}, []),
+    ("HP568", {**plane(), "compute.instance_type": "ml.c5.xlarge"}, []),
+    ("HP568", {**plane(), "compute.instance_type": TEXT}, []),
+    ("HP568", plane(node_disk=NodeDisk(mount_path=NodeDiskPath.INSTANCE_STORE)), []),
+    ("HP568", plane(node_disk=NodeDisk(mount_path=NodeDiskPath.NONE)), []),
+    ("HP568", plane(node_disk=NodeDisk(mount_path=TEXT)), []),
+    ("HP568", plane(node_disk=NodeDisk(required=True)), []),
+    ("HP568", {**plane(), "compute.environment_config": EnvironmentConfig()}, []),
+    ("HP568", {**plane(), "compute.image_id": "ami-1234567"}, []),
+    (
+        "HP568",
+        {
+            **plane(),
+            "compute.life_cycle_config": LifeCycleConfig(source_s3_uri="s3://b/p/", on_create="a.sh"),
+        },
+        [],
+    ),
+    ("HP568", plane(), ["compute.secondary_volume"]),
+    ("HP568", {**plane(), "compute.image_id": "default"}, ["compute.secondary_volume"]),
+    ("HP568", {**plane(), **TWO}, ["compute.secondary_volume"]),
     ("HP567", plane(), []),
     ("HP567", plane(helm_chart=with_parts(mpi_operator=False)), []),
     ("HP567", plane(helm_chart=with_parts(health_monitoring_agent=TEXT)), []),
@@ -265,6 +292,7 @@ def test_a_cluster_on_eks_without_a_fault() -> None:
         {
             **plane(),
             **WITHOUT_SLURM,
+            **DISK,
             "network.availability_zone_ids": ("usw2-az4", "usw2-az1"),
             "lifecycle.users": (),
             "storage": {},

@@ -62,7 +62,35 @@ ONE_NAMED_SUBNET = Network(
     )
 )
 
+COUNT, TYPE_OF = "compute.instance_count", "compute.instance_type"
+OUTSIDE = {
+    "compute.mounts": (
+        Mount(file_system_type="LUSTRE", dns_name=HERE, mount_name="abcdefgh", efa=True),
+        Mount(storage="home"),
+    )
+}
+
+
+def efa_nodes(count: Any, **changes: Any) -> dict[str, Any]:
+    return {**EFA, COUNT: count, **changes}
+
+
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
+    # EFA connections: 1024, and 8 a node of p5.48xlarge
+    ("HP347", efa_nodes(128), []),
+    ("HP347", efa_nodes(129), ["scratch"]),
+    ("HP347", {COUNT: 129}, []),
+    ("HP347", efa_nodes(NUMBER_TOKEN), []),
+    ("HP347", {**efa_nodes(129), "scratch.efa_enabled": TEXT_TOKEN}, []),
+    ("HP347", {**efa_nodes(129), TYPE_OF: TEXT_TOKEN}, []),
+    ("HP347", {**efa_nodes(129), TYPE_OF: "ml.trn2.48xlarge"}, []),
+    ("HP347", {**efa_nodes(512), TYPE_OF: "ml.g6e.48xlarge"}, []),
+    ("HP347", {**efa_nodes(513), TYPE_OF: "ml.g6e.48xlarge"}, ["scratch"]),
+    ("HP347", {**efa_nodes(65), TYPE_OF: "ml.p6-b300.48xlarge"}, ["scratch"]),
+    ("HP347", {**efa_nodes(128), "login.instance_type": "ml.p5.4xlarge"}, ["scratch"]),
+    ("HP347", {**efa_nodes(128), "login.instance_type": "ml.p5.4xlarge", "login.mounts": ()}, []),
+    ("HP347", {**OUTSIDE, COUNT: 128}, []),
+    ("HP347", {**OUTSIDE, COUNT: 129}, ["compute.mounts[0]"]),
     # Intelligent-Tiering, where the pages differ
     ("HP304", {**TIERING, THROUGHPUT: 1000}, []),
     ("HP304", {**TIERING, THROUGHPUT: 3000}, [THROUGHPUT]),

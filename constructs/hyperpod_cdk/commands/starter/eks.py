@@ -59,6 +59,10 @@ def group(answers: Answers) -> Noted:
         settings["training_plan_arn"] = answers["training_plan_arn"]
         above += "\nThe network's first zone has to be the training plan's."
     if has_accelerators(answers["instance_type"]):
+        settings["secondary_volume"] = Noted(
+            value={"volume_size_in_gb": 500},
+            above="For container images and pods' files: the root volume has 100 GB.",
+        )
         above += (
             "\nTo test each node for an hour or two before its first job, add\n"
             "`on_start_deep_health_checks: [InstanceStress, InstanceConnectivity]`."
