@@ -161,14 +161,15 @@ class HostNodes:
 
     @property
     def command_folder(self) -> str:
-        """A folder whose ``aws`` opens sessions on hosts; to be put first on PATH."""
+        """A folder whose ``aws`` and its plugin open sessions on hosts; to be put first on PATH."""
         return str(self._sandbox.room.folder / "bin")
 
     def _install_command(self) -> None:
-        target = self._sandbox.room.folder / "bin" / "aws"
-        target.parent.mkdir()
-        target.write_bytes((STANDINS / "session.sh").read_bytes())
-        target.chmod(0o755)
+        folder = self._sandbox.room.folder / "bin"
+        folder.mkdir()
+        for name in ("aws", "session-manager-plugin"):
+            (folder / name).write_bytes((STANDINS / "session.sh").read_bytes())
+            (folder / name).chmod(0o755)
 
     def settle(self, cluster_name: str) -> None:
         """Bring the hosts to what the service has now: those of nodes that are gone go too."""

@@ -178,10 +178,12 @@ class Rehearsal:
         if self.hosts is None:
             return ()
         commands = [o["OutputValue"] for o in self.stack(variant).outputs if o["OutputKey"] == "Connect"]
+        look = f"hyperpod-cdk check-node --cluster {self._cluster_name(variant)} --region {self.aws.region}"
         return (
-            "and for a shell on the controller, as root on this machine:",
+            "and for a shell on the controller, and a look at every node, as root on this machine:",
             f"  export PATH={self.hosts.command_folder}:$PATH",
             *(f"  {command}" for command in commands),
+            f"  AWS_ENDPOINT_URL={self.aws.endpoint} {look}",
         )
 
     def _kubernetes_lines(self, cluster: checks.ClusterView) -> tuple[str, ...]:
