@@ -211,6 +211,10 @@ class HyperPodStack(cdk.Stack):
             "ClusterLogGroup": (cluster.log_group_name, "Log group of the nodes"),
             **self._way_in(spec),
         }
+        if spec.network.existing is None:
+            nodes = self.network.security_groups[0].security_group_id
+            values["VpcId"] = (self.network.vpc.vpc_id, "VPC of the nodes")
+            values["NodeSecurityGroupId"] = (nodes, "Security group of the nodes, to open things to them")
         for name, storage in self.storage.items():
             key = "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
             values[f"FileSystem{key}"] = (storage.file_system_id, f"File system {name}")

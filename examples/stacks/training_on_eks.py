@@ -16,6 +16,7 @@ from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import (
     AddOn,
     Cluster,
+    EbsVolume,
     EksOrchestrator,
     HelmChart,
     InstanceGroup,
@@ -40,6 +41,8 @@ class Training(cdk.Stack):
                     instance_group_name="gpu",
                     instance_type="ml.g5.12xlarge",
                     instance_count=2,
+                    # container images and pods' files: the root volume has 100 GB
+                    secondary_volume=EbsVolume(volume_size_in_gb=500),
                     kubernetes_config=KubernetesConfig(labels={"example.com/pool": "training"}),
                 )
             ],

@@ -11,7 +11,13 @@ from aws_cdk.assertions import Match, Template
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.config import load
 from hyperpod_cdk.service.zones import zone_prefix
-from hyperpod_cdk.spec import HyperPodSpec, OverrideVpcConfig
+from hyperpod_cdk.spec import (
+    AccountingDatabase,
+    HyperPodSpec,
+    Orchestrator,
+    OverrideVpcConfig,
+    SlurmOrchestrator,
+)
 from hyperpod_cdk.stack import HyperPodStack
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +55,8 @@ def test_the_file_systems_are_outputs(template: Template) -> None:
         "Connect",
         "FileSystemScratch",
         "FileSystemHome",
+        "VpcId",
+        "NodeSecurityGroupId",
     }
 
 
@@ -179,3 +187,36 @@ def test_a_group_with_security_groups_of_its_own_can_mount(spec: HyperPodSpec) -
         if rule["Properties"].get("SourceSecurityGroupId") == "sg-0123456789abcdef0"
     }
     assert ports == {988, 1018, 111, 2049, 20001}
+
+
+@pytest.mark.parametrize("own", [None, "sg-0123456789abcdef0"])
+def test_the_accounting_database_lets_the_controller_in_before_the_cluster_is_made(
+    spec: HyperPodSpec, own: str | None
+) -> None:
+    controller, *others = spec.cluster.instance_groups
+    if own:
+        place = OverrideVpcConfig(availability_zone_id="usw2-az4", security_group_ids=[own])
+        controller = replace(controller, override_vpc_config=place)
+    database = AccountingDatabase(
+        endpoint="db.example.com",
+        secret_arn="arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+        port=3307,
+        security_group_id="sg-0123456789abcdefd",
+    )
+    slurm = SlurmOrchestrator(accounting_database=database)
+    cluster = replace(
+        spec.cluster, instance_groups=[controller, *others], orchestrator=Orchestrator(slurm=slurm)
+    )
+    made = Template.from_stack(HyperPodStack(cdk.App(), "Db", spec=replace(spec, cluster=cluster)))
+    rules = made.find_resources(
+        "AWS::EC2::SecurityGroupIngress", {"Properties": {"GroupId": database.security_group_id}}
+    )
+    [(name, rule)] = rules.items()
+    given = rule["Properties"]
+    nodes = made.to_json()["Outputs"]["NodeSecurityGroupId"]["Value"]
+    assert given["SourceSecurityGroupId"] == (own or nodes)
+    assert (given["IpProtocol"], given["FromPort"], given["ToPort"]) == ("tcp", 3307, 3307)
+    [resource] = made.find_resources("Custom::HyperPodCluster").values()
+    assert name in resource["DependsOn"]
+    # the service knows no such member
+    assert "SecurityGroupId" not in json.dumps(resource["Properties"]["Request"]["Orchestrator"])

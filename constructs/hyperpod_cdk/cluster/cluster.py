@@ -17,6 +17,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_cdk.access import ClusterRole, ExecutionRole
 from hyperpod_cdk.checking import annotate, checked
+from hyperpod_cdk.cluster.accounting_access import open_accounting_database
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
 from hyperpod_cdk.cluster.bootstrap_guard import BootstrapGuardFunction
 from hyperpod_cdk.cluster.described import as_spec
@@ -140,6 +141,7 @@ class HyperPodCluster(ClusterBase):
             *self.execution_roles.values(),
             *filter(None, (self.lifecycle_scripts, self.lifecycle_bundle, self.cluster_role)),
             *(control_plane.ready if control_plane else ()),
+            *open_accounting_database(self, cluster=cluster, network=network),
             *depends_on,
         ]
         if self._deployment.provisioning is Provisioning.CLOUDFORMATION:

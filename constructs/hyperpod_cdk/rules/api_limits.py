@@ -57,6 +57,7 @@ _FIELDS: Mapping[tuple[type, str], tuple[str, str] | None] = {
     (s.InstanceGroup, "network_interface"): ("sagemaker", "ClusterInterfaceType"),
     (s.UpdateDeploymentConfig, "auto_rollback_alarm_names"): ("sagemaker", "AutoRollbackAlarms"),
     (s.OverrideVpcConfig, "subnet_ids"): ("sagemaker", "Subnets"),
+    (s.AccountingDatabase, "security_group_id"): ("sagemaker", "SecurityGroupId"),
     (s.ExistingSubnet, "subnet_id"): ("sagemaker", "SubnetId"),
     (s.Team, "description"): ("sagemaker", "EntityDescription"),
     (s.Team, "compute_quota_resources"): ("sagemaker", "ComputeQuotaResourceConfigList"),

@@ -106,8 +106,9 @@ def docker_bridge(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         title="a database or a directory that a new network has no way to",
         why="a private address of it lies in another VPC, and nothing joins the two before the cluster is "
         "made: the controller waits for its database in vain, and nobody of the directory can log in",
-        fix="name subnets of its VPC, or of one that is joined with it, in network.existing; or acknowledge "
-        "this where its address is public",
+        fix="name subnets of its VPC, or of one that is joined with it, in network.existing; or deploy "
+        "without it first, make it in the VPC of the stack's outputs, then add it. Acknowledge this then, or "
+        "where its address is public",
         source="https://docs.aws.amazon.com/vpc/latest/peering/what-is-vpc-peering.html, "
         f"{GUIDE}sagemaker-hyperpod-external-accounting-db-slurm.html",
         severity=Severity.WARNING,

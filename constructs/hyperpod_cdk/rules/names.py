@@ -179,6 +179,10 @@ def _ids(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, str]]:
             yield f"{here}.route_table_id", subnet.route_table_id, "rtb"
         for index, group_id in enumerate(existing.security_group_ids):
             yield f"network.existing.security_group_ids[{index}]", group_id, "sg"
+    database = spec.cluster.orchestrator.slurm.accounting_database
+    if database is not None:
+        path = "cluster.orchestrator.slurm.accounting_database.security_group_id"
+        yield path, database.security_group_id, "sg"
     for path, group in groups(spec):
         place = group.override_vpc_config
         for index, subnet_id in enumerate(place.subnet_ids if place else ()):

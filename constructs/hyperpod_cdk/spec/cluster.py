@@ -21,6 +21,9 @@ class AccountingDatabase:
     """1-65535. Default: 3306."""
     name: str | None = None
     """1-64 of ``a-z A-Z 0-9 $ _``. Default: the service's, ``slurm_acct_db_<cluster-id>``."""
+    security_group_id: str | None = None
+    """Security group of the database, which then lets the controller's in on ``port``. Default: nothing of
+    the database is changed."""
 
 
 @dataclass(frozen=True, kw_only=True)

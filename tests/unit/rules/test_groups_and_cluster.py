@@ -257,6 +257,23 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["slurm.multi_head.slurm_database_secret_arn", "slurm.multi_head.slurm_sns_arn"],
     ),
     ("HP131", {"network": THERE}, []),
+    *(
+        (
+            "HP131",
+            {
+                "slurm.accounting_database": AccountingDatabase(
+                    endpoint="db", secret_arn=SECRET, security_group_id=group_id
+                )
+            },
+            paths,
+        )
+        for group_id, paths in (
+            (None, []),
+            ("sg-0123456789abcdef0", []),
+            (TEXT_TOKEN, []),
+            ("database", ["slurm.accounting_database.security_group_id"]),
+        )
+    ),
     ("HP131", {"network": THERE, "network.existing.vpc_id": TEXT_TOKEN}, []),
     (
         "HP131",
