@@ -124,12 +124,14 @@ def load(directory: Path) -> NodeConfig:
     """Read config.json of a directory.
 
     Raises:
-        NodeError: there is none, or something in it is wrong; the message names the place.
+        NodeError: it is not there, may not be read, or is wrong; the message names the place.
     """
     try:
-        text = (directory / "config.json").read_text(encoding="utf-8")
+        text = (directory / "config.json").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError as error:
         raise NodeError(f"no config.json in {directory}", advice=ADVICE) from error
+    except PermissionError as error:
+        raise NodeError(f"{directory}/config.json is for root alone", advice="use sudo") from error
     try:
         return parse(Reader.parse(text, "config.json"))
     except NodeError as error:

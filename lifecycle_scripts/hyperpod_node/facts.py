@@ -91,9 +91,8 @@ class Node(NamedTuple):
         return [mount for mount in self.mounts if mount not in self.mounts_by_service]
 
 
-def parse_cluster(text: str, file: str) -> Cluster:
-    """Read resource_config.json."""
-    document = Reader.parse(text, file)
+def cluster_of(document: Reader) -> Cluster:
+    """What resource_config.json says; an entry may be incomplete while the service makes its node."""
     head = document.get("ClusterConfig")
     arn = head.get("ClusterArn")
     if len(arn.text().split(":")) < 6:
@@ -110,8 +109,8 @@ def _instance(group: Reader, entry: Reader) -> Instance:
     return Instance(
         group=group.get("Name").text(),
         instance_type=group.get("InstanceType").text("unknown"),
-        name=entry.get("InstanceName").text(),
-        instance_id=entry.get("InstanceId").text(),
+        name=str(entry.get("InstanceName").value or ""),
+        instance_id=str(entry.get("InstanceId").value or ""),
         address=str(entry.get("CustomerIpAddress").value or ""),
         agent_address=str(entry.get("AgentIpAddress").value or ""),
     )
@@ -134,7 +133,7 @@ def find_instance(cluster: Cluster, addresses: frozenset[str]) -> Instance:
     The address in the VPC counts first: the service's own network may use the same range.
 
     Raises:
-        NotYetError: no entry has, which may change while the network comes up.
+        NotYetError: no entry has, or it says nothing more yet: that may change while the network comes up.
         NodeError: several entries have.
     """
     for kind in ("address", "agent_address"):
@@ -142,6 +141,10 @@ def find_instance(cluster: Cluster, addresses: frozenset[str]) -> Instance:
         if len(matches) > 1:
             names = ", ".join(entry.name for entry in matches)
             raise NodeError(f"this node's addresses {_text(addresses)} belong to several instances: {names}")
+        if matches and not (matches[0].name and matches[0].instance_id):
+            raise NotYetError(
+                "this node's entry in resource_config.json has no InstanceName or no InstanceId"
+            )
         if matches:
             return matches[0]
     raise NotYetError(
@@ -158,13 +161,17 @@ def read_cluster(root: Root, environment: Mapping[str, str]) -> Cluster:
     """The cluster as the service lists it now.
 
     Raises:
-        NotYetError: the file is not there yet.
+        NotYetError: the file is not there yet, or not whole: the service writes it anew while nodes join.
     """
     path = environment.get(VARIABLE) or DEFAULT_PATH
     text = root.read(path)
     if not text:
         raise NotYetError(f"{path} is missing or empty")
-    return parse_cluster(text, path)
+    try:
+        document = Reader.parse(text, path)
+    except NodeError as error:
+        raise NotYetError(error.message) from error
+    return cluster_of(document)
 
 
 def read_instance(root: Root, commands: Commands, environment: Mapping[str, str]) -> tuple[Cluster, Instance]:
@@ -217,7 +224,7 @@ def _describe_legacy(
     from hyperpod_node import provisioning  # noqa: PLC0415 (of no use in other modes)
 
     beside = directory / provisioning.NAME
-    text = beside.read_text(encoding="utf-8") if beside.is_file() else ""
+    text = beside.read_text(encoding="utf-8", errors="replace") if beside.is_file() else ""
     text = text or root.read(f"{provisioning.DIRECTORY}/{provisioning.NAME}")
     if not text:
         raise NodeError(

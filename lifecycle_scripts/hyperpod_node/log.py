@@ -27,8 +27,10 @@ class Log:
         self._streams = [stream or sys.stdout]
         if to_file:
             path = root.path(PATH)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._streams.append(path.open("a", encoding="utf-8"))
+            # on a disk that is full or read-only it is still told why the set-up fails
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._streams.append(path.open("a", encoding="utf-8"))
         self._lock = threading.Lock()
         self._last_command: dict[str, str] = {}
 

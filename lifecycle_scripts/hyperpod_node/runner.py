@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import queue
 import threading
 import time
@@ -17,6 +18,12 @@ from hyperpod_node.step import Step, StepResult, failure, not_for
 TERMINATED_ADVICE = "the service or a person ended the scripts: see which step took the time"
 BUG_ADVICE = "this is a fault of the scripts: report it with provisioning.log"
 HUNG_ADVICE = "a file system that hangs is the usual reason: see `dmesg` and /proc/mounts"
+DISK_ADVICE = {
+    errno.ENOSPC: "make room, and run the script again: see `df -h`, `df -i` and `du -xh --max-depth=2 /`",
+    errno.EROFS: "the kernel lets nobody write to a disk with errors: see `dmesg`, then replace the node",
+    errno.EIO: HUNG_ADVICE,
+    errno.ESTALE: HUNG_ADVICE,
+}
 # beyond its own limits, for a step that is stuck in the kernel and cannot be ended
 GRACE_SECONDS = 60.0
 # once a signal came, real seconds
@@ -184,7 +191,8 @@ def _attempt(step: Step, context: Context) -> StepResult:
         return failure(step.name, error, advice=step.advice)
     except OSError as error:
         # a full disk, a dead mount, a missing right: the machine's trouble, and its own words say which
-        return failure(step.name, NodeError(f"{type(error).__name__}: {error}"), advice=step.advice)
+        advice = step.advice or DISK_ADVICE.get(error.errno or 0, "")
+        return failure(step.name, NodeError(f"{type(error).__name__}: {error}"), advice=advice)
     except Exception as error:
         import traceback  # noqa: PLC0415 (reads a parser of Python, for a case that is none)
 

@@ -22,7 +22,7 @@ from tests.lifecycle.helpers import (
 
 
 def cluster(document: dict[str, Any] | None = None) -> facts.Cluster:
-    return facts.parse_cluster(json.dumps(document or resource_config()), "resource_config.json")
+    return facts.cluster_of(Reader(document or resource_config(), "resource_config.json"))
 
 
 def test_any_local_address_counts() -> None:
@@ -74,9 +74,21 @@ def test_region_and_names_of_every_partition(partition: str, region: str, suffix
     assert (cluster(document).region, cluster(document).dns_suffix) == (region, suffix)
 
 
-def test_broken_json_says_where() -> None:
-    with pytest.raises(NodeError, match=r"resource_config.json: not JSON: .* in line 2, column 1"):
-        facts.parse_cluster('{"ClusterConfig":\n', "resource_config.json")
+@pytest.mark.parametrize("member", ["InstanceName", "InstanceId"])
+def test_a_node_that_is_still_being_made_stops_no_other(member: str) -> None:
+    document = resource_config()
+    document["InstanceGroups"][2]["Instances"][1][member] = None
+    assert facts.find_instance(cluster(document), frozenset({"10.1.0.6"})).name == "compute-1"
+    with pytest.raises(NotYetError, match=r"this node's entry in resource_config\.json has no InstanceName"):
+        facts.find_instance(cluster(document), frozenset({"10.1.0.7"}))
+
+
+def test_a_half_written_file_is_waited_for(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    whole = node.read(facts.DEFAULT_PATH)
+    node.context.root.write(facts.DEFAULT_PATH, whole[: len(whole) // 2])
+    with pytest.raises(NotYetError, match=r"resource_config.json: not JSON: .* in line \d+, column \d+"):
+        facts.read_cluster(node.context.root, {})
 
 
 def test_a_missing_file_is_waited_for(tmp_path: Path) -> None:
@@ -168,6 +180,14 @@ def test_legacy_mounts_are_config_jsons_where_it_has_any(
     for group, mounts in listed.items():
         document["groups"][group]["mounts"] = mounts
     assert [mount.mount_path for mount in describe(document, path=tmp_path).mounts] == paths
+
+
+def test_a_form_in_another_encoding_is_told(tmp_path: Path) -> None:
+    # as PowerShell writes it
+    form = json.dumps(provisioning_parameters())
+    (tmp_path / provisioning.NAME).write_text(form, encoding="utf-16")
+    with pytest.raises(NodeError, match=r"provisioning_parameters\.json: not JSON"):
+        describe(node_config("legacy"), path=tmp_path)
 
 
 def test_the_services_copy_of_the_form_is_found(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class TestDisks:
 
     def test_106_the_nvme_array_is_waited_for(self, tmp_path: Path) -> None:
         this = scripted(tmp_path)
-        this.context.root.write("/lib/systemd/system/dlami-nvme.service", "")
+        self.with_unit(this, "Amazon EC2 NVMe Instance Storage")
         this.mount("/opt/sagemaker")
 
         def later() -> None:
@@ -56,12 +56,23 @@ class TestDisks:
         this.bench.clock.meanwhile = later
         assert data_disk(this.context) == "/opt/dlami/nvme"
 
-    def test_a_node_without_nvme_goes_on_after_two_minutes(self, tmp_path: Path) -> None:
+    def test_disks_that_never_come_are_given_two_minutes(self, tmp_path: Path) -> None:
         this = scripted(tmp_path)
-        this.context.root.write("/lib/systemd/system/dlami-nvme.service", "")
+        self.with_unit(this, "Amazon EC2 NVMe Instance Storage")
         this.mount("/opt/sagemaker")
         assert data_disk(this.context) == "/opt/sagemaker"
         assert 100 < this.bench.clock.time < 130
+
+    def test_a_node_without_disks_of_its_own_waits_for_none(self, tmp_path: Path) -> None:
+        this = scripted(tmp_path)
+        self.with_unit(this, "Amazon Elastic Block Store")
+        this.mount("/opt/sagemaker")
+        assert data_disk(this.context) == "/opt/sagemaker"
+        assert this.bench.clock.time == 0
+
+    def with_unit(self, this: Scripted, model: str) -> None:
+        this.context.root.write("/lib/systemd/system/dlami-nvme.service", "")
+        this.context.root.write("/sys/block/nvme1n1/device/model", f"{model}\n")
 
 
 class TestDocker:
