@@ -1,6 +1,5 @@
 """The command line as typer sees it: a group whose commands load when they are called."""
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
@@ -32,6 +31,9 @@ def run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         command = next((f"{NAME} {word}" for word in arguments[:1] if word in COMMANDS), NAME)
         raise CommandError(f"{error.format_message()} `{command} --help` shows what there is.") from None
+    except SystemExit:
+        # without standalone mode typer exits for one reason alone
+        raise BrokenPipeError from None
     except typer.Abort:
         typer.echo("\ninterrupted", err=True)
         return INTERRUPTED
@@ -88,13 +90,3 @@ class _Group(TyperGroup):
     def list_commands(self, _ctx: Any) -> list[str]:
         # typer's own would build every command to know their names
         return list(COMMANDS)
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            code = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # the reader of a pipe has seen enough; Python would complain again when it exits
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return OK
-        return code

@@ -29,7 +29,11 @@ def store(path: Path, text: str) -> None:
     except FileExistsError:
         raise CommandError(f"{path} is there already, and is left as it is; choose another name") from None
     except OSError as error:
-        raise CommandError(f"{error.filename}: {(error.strerror or 'can not be written').lower()}") from None
+        if error.filename is None:
+            # it was opened, and half of it would be in the way of the next attempt
+            path.unlink(missing_ok=True)
+        why = (error.strerror or "can not be written").lower()
+        raise CommandError(f"{error.filename or path}: {why}") from None
 
 
 def findings_of(text: str, *, name: str) -> Sequence["Finding"]:

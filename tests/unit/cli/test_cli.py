@@ -1,6 +1,8 @@
 """The command line."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -161,14 +163,63 @@ def test_ctrl_c_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["schema"]) == 130
 
 
-def test_a_closed_pipe_is_no_fault() -> None:
-    line = f"set -o pipefail; {sys.executable} -m hyperpod_cdk schema | head -c 1"
-    ran = subprocess.run(
-        ["bash", "-c", line],
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash; the program is ``$PROGRAM``."""
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line],
         capture_output=True,
         text=True,
         check=False,
-        env={"PYTHONPATH": str(REPOSITORY / "constructs"), "PATH": "/usr/bin:/bin"},
+        env={
+            "PYTHONPATH": str(REPOSITORY / "constructs"),
+            "PATH": "/usr/bin:/bin",
+            "PROGRAM": f"{sys.executable} -m hyperpod_cdk",
+        },
     )
-    assert (ran.returncode, ran.stdout) == (0, "{")
-    assert ran.stderr == ""
+
+
+@pytest.mark.parametrize(("command", "shown"), [("schema", "{"), ("--help", "")])
+def test_a_closed_pipe_is_no_fault(command: str, shown: str) -> None:
+    reader = "head -c 1" if shown else "true"
+    ran = shell(f"$PROGRAM {command} | {reader}")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, shown, "")
+
+
+@pytest.mark.parametrize(
+    "command", ["schema", "--help", "validate clusters/slurm-gpu.yaml", "validate no-such.yaml --json"]
+)
+def test_an_output_without_room_is_one_clear_line(command: str) -> None:
+    ran = shell(f"$PROGRAM {command} > /dev/full")
+    assert ran.returncode == 2
+    assert ran.stderr == "hyperpod-cdk: the output can not be written: no space left on device\n"
+
+
+def test_no_output_at_all_is_told() -> None:
+    ran = shell("$PROGRAM schema >&-")
+    assert (ran.returncode, ran.stderr) == (2, "hyperpod-cdk: standard output is closed\n")
+    assert shell("$PROGRAM validate no-such.yaml > /dev/full 2> /dev/full").returncode == 2
+
+
+def test_a_terminal_that_knows_ascii_alone_is_no_fault() -> None:
+    key = "arn:aws:kms:cn-north-1:111122223333:key/x"
+    text = f"{{region: cn-north-1, kms_key_arn: '{key}', cluster: {{instance_groups: []}}}}"
+    ran = shell(f'echo "{text}" | PYTHONIOENCODING=ascii $PROGRAM validate -')
+    assert "arn:aws-cn:?" in ran.stdout
+    assert (ran.returncode, ran.stderr) == (1, "")
+
+
+def test_half_a_configuration_is_not_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be in the way of the next attempt."""
+
+    def full(*_arguments: object, **_options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    made = tmp_path / "made.yaml"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        assert main(["init", "--defaults", "-o", str(made)]) == 2
+    assert f"{made}: no space left on device" in capsys.readouterr().err
+    assert not made.exists()
+    assert main(["init", "--defaults", "-o", str(made)]) == 0
