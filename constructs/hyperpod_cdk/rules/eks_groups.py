@@ -1,10 +1,10 @@
-"""HP517 to HP519, HP545 to HP549, HP561, HP562: instance groups and nodes on Amazon EKS."""
+"""HP517 to HP519, HP545 to HP549, HP561, HP562, HP570: instance groups and nodes on Amazon EKS."""
 
 import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from hyperpod_cdk.rules.finding import Finding
+from hyperpod_cdk.rules.finding import Finding, Severity
 from hyperpod_cdk.rules.look import groups, is_continuous, is_eks, needs_a_node
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
@@ -141,23 +141,43 @@ def restricted_settings(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         code="HP547",
         title="restricted groups without a file system, or a file system without them",
         why="a restricted group works on a file system that the service makes, its own or the cluster's "
-        "shared one",
+        "shared one, and its size has to be said",
         fix="give shared_environment_config on the cluster, or environment_config.fsx_lustre_config on each "
         "group",
-        source=f"{API}API_ClusterSharedEnvironmentConfig.html",
+        source=f"{GUIDE}nova-hp-cluster.html, {API}API_ClusterSharedEnvironmentConfig.html",
     )
 )
 def restricted_file_system(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     shared = spec.cluster.shared_environment_config is not None
     for path, group in _restricted(spec):
-        own = group.environment_config is not None and group.environment_config.fsx_lustre_config is not None
-        if own == shared:
-            message = "has a file system beside the shared one" if own else "has no file system"
-            yield rule.finding(f"{path}.environment_config", message)
+        if not shared and not _has_own_lustre(group):
+            yield rule.finding(f"{path}.environment_config", "has no file system")
     if shared and not any(_restricted(spec)):
         yield rule.finding(
             "cluster.shared_environment_config", "is for restricted groups, of which there are none"
         )
+
+
+@checks(
+    Rule(
+        code="HP570",
+        title="a restricted group's own file system beside the shared one",
+        why="no page says what such a group gets, or that it is refused; both file systems cost",
+        fix="remove environment_config.fsx_lustre_config (leave environment_config: {}) or "
+        "shared_environment_config; or acknowledge this",
+        source=f"{API}API_EnvironmentConfig.html, {API}API_ClusterSharedEnvironmentConfig.html; for groups "
+        '"that use cluster-level shared FSx Lustre storage": https://docs.aws.amazon.com/AWSCloudFormation/'
+        "latest/TemplateReference/aws-properties-sagemaker-cluster-sharedenvironmentconfig.html",
+        severity=Severity.WARNING,
+    )
+)
+def two_file_systems(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    shared = spec.cluster.shared_environment_config is not None
+    for path, group in _restricted(spec):
+        if shared and _has_own_lustre(group):
+            yield rule.finding(
+                f"{path}.environment_config.fsx_lustre_config", "is there beside the shared one"
+            )
 
 
 @checks(
@@ -235,6 +255,11 @@ def deep_health_checks(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             if known is not None and Orchestration.EKS not in known.deep_health_checks:
                 where = f"{path}.on_start_deep_health_checks"
                 yield rule.finding(where, f"checks GPUs or Trainium; {name} has none")
+
+
+def _has_own_lustre(group: InstanceGroup) -> bool:
+    lustre = group.environment_config.fsx_lustre_config if group.environment_config is not None else None
+    return lustre is not None
 
 
 def _restricted(spec: HyperPodSpec) -> Iterator[tuple[str, InstanceGroup]]:

@@ -36,6 +36,11 @@ from tests.unit.rules.eks_specs import (
 )
 from tests.unit.rules.specs import TEXT_TOKEN, changed, findings, full_path
 
+BESIDE = {
+    "cluster.shared_environment_config": SHARED,
+    "compute.environment_config": EnvironmentConfig(fsx_lustre_config=LUSTRE),
+}
+
 ROWS = [
     ("HP105", {}, []),
     ("HP105", TWO, []),
@@ -136,13 +141,18 @@ ROWS = [
         [],
     ),
     ("HP547", {"compute.environment_config": EnvironmentConfig()}, ["compute.environment_config"]),
+    ("HP547", BESIDE, []),
+    ("HP570", BESIDE, ["compute.environment_config.fsx_lustre_config"]),
+    ("HP570", {**BESIDE, "cluster.shared_environment_config": None}, []),
+    ("HP570", {**BESIDE, "compute.environment_config": EnvironmentConfig()}, []),
     (
-        "HP547",
+        "HP570",
         {
-            "compute.environment_config": EnvironmentConfig(fsx_lustre_config=LUSTRE),
-            "cluster.shared_environment_config": SHARED,
+            **BESIDE,
+            "compute.environment_config": EnvironmentConfig(),
+            "cluster.shared_environment_config.fsx_lustre_config.size_in_gib": NUMBER,
         },
-        ["compute.environment_config"],
+        [],
     ),
     ("HP547", {"cluster.shared_environment_config": SHARED}, ["cluster.shared_environment_config"]),
     ("HP561", {**plane(), **STRESSED}, []),
