@@ -17,6 +17,7 @@ ROOT = "provisioning_parameters"
 """What paths into the file begin with."""
 
 _VERSION = "1.0.0"
+_CONTROLLER = "Controller"
 _MULTI_HEAD = (
     "slurm_database_secret_arn",
     "slurm_database_endpoint",
@@ -29,7 +30,7 @@ _MULTI_HEAD = (
 def apply(
     part: Part, groups: list[Group], file_systems: FileSystems, notes: list[Note]
 ) -> dict[str, Any] | None:
-    """Give the groups their roles and mounts; groups that only this file names are added.
+    """Give the groups their roles and mounts; without a request, the groups of this file are added.
 
     Args:
         part: the file's content.
@@ -41,8 +42,12 @@ def apply(
         The settings of several controllers, None where there is one.
     """
     _head(part, notes)
+    complete = bool(groups)
     for name, slurm, path in _roles(part, notes):
         group = next((one for one in groups if one.name == name), None)
+        if group is None and complete and slurm["node_type"] != _CONTROLLER:
+            notes.append(_left_out(name, path))
+            continue
         if group is None:
             group = _unknown(name, path, notes)
             groups.append(group)
@@ -75,7 +80,7 @@ def _head(part: Part, notes: list[Note]) -> None:
 def _roles(part: Part, notes: list[Note]) -> Sequence[tuple[str, dict[str, Any], str]]:
     """Group, its part in Slurm, and where that is said."""
     roles: list[tuple[str, dict[str, Any], str]] = []
-    for key, node_type in (("controller_group", "Controller"), ("login_group", "Login")):
+    for key, node_type in (("controller_group", _CONTROLLER), ("login_group", "Login")):
         name = part.take(key)
         if name:
             roles.append((str(name), {"node_type": node_type}, f"{ROOT}.{key}"))
@@ -91,6 +96,11 @@ def _roles(part: Part, notes: list[Note]) -> Sequence[tuple[str, dict[str, Any],
             notes.append(Note(kind=Kind.MISSING, path=f"{worker.path}.partition_name", text=text))
         roles.append((str(name), slurm, worker.path))
     return roles
+
+
+def _left_out(name: str, path: str) -> Note:
+    """The samples of AWS name a login group that few clusters have; their scripts look for no such nodes."""
+    return Note(kind=Kind.CHANGED, path=path, text=f"the request has no group {name}: it is left out")
 
 
 def _unknown(name: str, path: str, notes: list[Note]) -> Group:

@@ -186,6 +186,32 @@ def test_slurm_by_the_api_makes_provisioning_parameters_idle() -> None:
     assert "refuses both" in note.text
 
 
+def test_groups_that_only_the_sample_names_are_no_groups() -> None:
+    """The samples have a login group; the request, or the cluster that is there, tells what there is."""
+    controller, _, worker, _ = LEGACY["InstanceGroups"]
+    made = migrate(
+        Sources(request={**LEGACY, "InstanceGroups": [controller, worker]}, provisioning=PROVISIONING)
+    )
+    spec = read_text(made.text, file="x.yaml").spec
+    names = [group.instance_group_name for group in spec.cluster.instance_groups]
+    assert names == ["controller-machine", "worker-group-1"]
+    assert made.is_complete
+    told = {note.path: str(note) for note in made.notes if "left out" in note.text}
+    assert list(told) == [
+        "provisioning_parameters.login_group",
+        "provisioning_parameters.worker_groups[1]",
+    ]
+    assert "no group login-group" in told["provisioning_parameters.login_group"]
+
+
+def test_a_controller_that_no_request_has_is_to_be_filled_in() -> None:
+    made = migrate(
+        Sources(request={**LEGACY, "InstanceGroups": LEGACY["InstanceGroups"][1:]}, provisioning=PROVISIONING)
+    )
+    (note,) = [note for note in made.notes if note.kind is Kind.MISSING]
+    assert note.path == "provisioning_parameters.controller_group"
+
+
 def test_own_scripts_take_the_place_of_those_in_s3() -> None:
     workers = [{"instance_group_name": "worker-group-1", "partition_name": "ml.p5.48xlarge"}]
     workers += PROVISIONING["worker_groups"][1:]
