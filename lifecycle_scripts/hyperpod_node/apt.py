@@ -9,12 +9,15 @@ from hyperpod_node.clock import wait_for
 from hyperpod_node.commands import Completed
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError
+from hyperpod_node.spreading import spread
 
 LOCK_WAIT_SECONDS = 300
+# over how long the nodes of a large cluster come to one mirror
+SPREAD_SECONDS = 60
 QUIET = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_MODE": "l"}
 # what dpkg wants with a package that is there, and that it is there
 PLAIN, HELD = "ii", "hi"
-LOCKED = ("lock", "is another process using it")
+LOCKED = "locked by another process"
 ADVICE = "see who holds the lock (`fuser -v /var/lib/dpkg/lock-frontend`), and run the script again"
 
 
@@ -62,7 +65,7 @@ def _with_lock(context: Context, *arguments: str, given: str = "") -> Completed:
         try:
             return context.commands.run(*arguments, given=given, timeout_seconds=120, extra_environment=QUIET)
         except NodeError as error:
-            if any(word in " ".join(error.last_lines) for word in LOCKED):
+            if LOCKED in " ".join(error.last_lines):
                 raise NotYetError(error.message) from error
             raise
 
@@ -81,6 +84,7 @@ def install(context: Context, packages: Sequence[str]) -> list[str]:
     present = installed(context, packages)
     missing = [name for name in packages if name not in present]
     if missing:
+        spread(context, "apt", longest_seconds=SPREAD_SECONDS)
         wait = f"DPkg::Lock::Timeout={LOCK_WAIT_SECONDS}"
         # short, since a network without a way out does not answer at all, and slurmd waits meanwhile
         patience = (f"Acquire::{kind}::Timeout=20" for kind in ("http", "https"))

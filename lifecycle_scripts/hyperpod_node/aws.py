@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NodeError
+from hyperpod_node.errors import NodeError, NotYetError
 
 SECRET_ADVICE = (
     "the group's execution role needs secretsmanager:GetSecretValue on this secret, kms:Decrypt on its key, "
     "and the node a way to Secrets Manager: an interface endpoint or the internet"
 )
-# what the AWS CLI ends with when S3 has no such object
-NO_OBJECT = 1
+# S3 says that there is no such object, or, to those who may not list the bucket, that they may not read it
+NO_OBJECT = ("404", "403", "NoSuchKey", "NoSuchBucket", "AccessDenied")
+COPY_LIMIT_SECONDS = 60
 
 
 def read_secret(context: Context, arn: str) -> dict[str, str]:
@@ -46,20 +48,33 @@ def read_secret(context: Context, arn: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in found.items() if isinstance(value, str | int)}
 
 
-def copy_from_bucket(context: Context, source: str, target: Path) -> bool:
-    """Copy an object to a file, and say whether there was one."""
-    done = context.commands.run(
-        "aws",
-        "s3",
-        "cp",
-        "--only-show-errors",
-        source,
-        str(target),
-        accept=(0, NO_OBJECT),
-        attempts=3,
-        timeout_seconds=300,
-    )
-    return done.exit_code == 0
+def copy_from_bucket(context: Context, source: str, target: Path) -> str:
+    """Copy an object to a file, and say why that is not possible; empty when it is done.
+
+    A bucket that is asked too often or out of reach is tried again, one that has no such object is not.
+    """
+
+    def attempt() -> str:
+        try:
+            context.commands.run(
+                "aws", "s3", "cp", "--only-show-errors", source, str(target), timeout_seconds=300
+            )
+        except NodeError as error:
+            if any(word in " ".join(error.last_lines) for word in NO_OBJECT):
+                return error.message
+            raise NotYetError(error.message) from error
+        return ""
+
+    try:
+        return wait_for(
+            attempt,
+            what=source,
+            deadline=context.deadline,
+            say=context.say,
+            limit_seconds=COPY_LIMIT_SECONDS,
+        )
+    except NodeError as error:
+        return error.message
 
 
 def _region(arn: str) -> str:

@@ -51,13 +51,20 @@ def fetch(context: Context, name: str) -> Path:
     if _is_right(target, artifact):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
+    reasons = []
     for source in downloads.sources:
         draft = target.with_name(f"{target.name}.part")
-        if copy_from_bucket(context, f"{source.rstrip('/')}/{artifact.sha256}/{artifact.file}", draft):
+        reason = copy_from_bucket(context, f"{source.rstrip('/')}/{artifact.sha256}/{artifact.file}", draft)
+        if not reason:
             return _accepted(draft, target, artifact, source)
-        context.say(f"{artifact.file} is not in {source}")
+        reasons.append(f"{source}: {reason}")
+        context.say(f"{artifact.file} does not come from {source}: {reason}")
     if not downloads.internet:
-        raise NodeError(f"{artifact.file} is in no source, and the internet may not be asked", advice=ADVICE)
+        raise NodeError(
+            f"{artifact.file} comes from no source, and the internet may not be asked",
+            last_lines=reasons,
+            advice=ADVICE,
+        )
     return wait_for(
         lambda: _download(artifact, target),
         what=f"downloading {artifact.file}",
@@ -71,6 +78,7 @@ def fetch(context: Context, name: str) -> Path:
 def _download(artifact: Artifact, target: Path) -> Path:
     # takes a tenth of all imports, and most nodes download nothing from the internet (measured)
     import urllib.request  # noqa: PLC0415
+    from http.client import HTTPException  # noqa: PLC0415
 
     draft = target.with_name(f"{target.name}.part")
     try:
@@ -80,8 +88,12 @@ def _download(artifact: Artifact, target: Path) -> Path:
         ):
             while piece := answer.read(PIECE):
                 file.write(piece)
-    except OSError as error:
-        raise NotYetError(f"{artifact.url}: {error}") from error
+            # what the server announced and did not send: nothing else tells of a connection that ended early
+            missing = getattr(answer, "length", 0)
+    except (OSError, HTTPException) as error:
+        raise NotYetError(f"{artifact.url}: {error or type(error).__name__}") from error
+    if missing:
+        raise NotYetError(f"{artifact.url}: it ended {missing} bytes early")
     return _accepted(draft, target, artifact, artifact.url)
 
 

@@ -42,7 +42,7 @@ class Root(NamedTuple):
         except (FileNotFoundError, NotADirectoryError):
             return ""
 
-    def write(self, absolute: str, text: str, *, mode: int = 0o644) -> bool:
+    def write(self, absolute: str, text: str | bytes, *, mode: int = 0o644) -> bool:
         """Put a file in place in one move and say whether anything changed.
 
         Args:
@@ -51,7 +51,7 @@ class Root(NamedTuple):
             mode: permission bits, also corrected on a file whose content was right.
         """
         target = self._behind_links(self.path(absolute))
-        content = text.encode()
+        content = text.encode() if isinstance(text, str) else text
         present = _look(target)
         if present == (content, mode):
             return False

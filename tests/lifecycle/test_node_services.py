@@ -312,19 +312,26 @@ def test_only_file_systems_with_efa_ask_for_it(tmp_path: Path) -> None:
 
 def test_the_scripts_stay_on_the_node_and_old_ones_go(tmp_path: Path) -> None:
     node = bench(tmp_path / "node")
-    scripts = scripts_with(tmp_path / "src", {"format": 1})
+    scripts = scripts_with(tmp_path / "src", {"format": 1}, extra__before_dot_d__1_dot_sh="echo\n")
+    (scripts / "extra/picture").write_bytes(b"\xff\x00")
     node.machine.write(f"{keep.FOLDER}/hyperpod_node/steps/gone.py", "old")
     context = node.context._replace(directory=scripts)
     assert keep.keep_scripts(context).endswith("1 old ones removed")
     kept = context.root.path(keep.FOLDER)
     assert stat.S_IMODE((kept / "config.json").stat().st_mode) == 0o600
     assert not (kept / "hyperpod_node/steps/gone.py").exists()
+    # without them a run from there would leave the user's own steps out, or fail for want of them
+    assert (kept / "extra/picture").read_bytes() == b"\xff\x00"
+    assert stat.S_IMODE((kept / "extra/before.d/1.sh").stat().st_mode) == 0o600
     done = subprocess.run(
         ["bash", str(kept / "hyperpod-node"), "--help"], capture_output=True, text=True, check=True
     )
     assert "slurm_files" in done.stdout
     assert not list(kept.rglob("__pycache__"))
     assert ", 0 of them new, 0 old" in keep.keep_scripts(context)
+    shutil.rmtree(scripts / "extra")
+    assert ", 0 of them new, 2 old" in keep.keep_scripts(context)
+    assert not [path for path in (kept / "extra").rglob("*") if path.is_file()]
 
 
 def test_scripts_that_run_from_there_do_not_copy_themselves(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hyperpod_node import apt, idle
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import extra, network, packages
 from tests.lifecycle.helpers import Bench, bench
+from tests.lifecycle.scripted import scripted
 
 KERNEL_AND_LUSTRE = ["linux-aws", "linux-image-6.8.0-1040-aws", "lustre-client-modules-aws"]
 
@@ -85,6 +86,25 @@ def test_other_faults_of_dpkg_are_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(NodeError, match="unable to access the database"):
         packages.hold_packages(node.context)
     assert node.clock.time == 0
+
+
+def test_a_fault_that_only_speaks_of_locks_is_not_waited_for(tmp_path: Path) -> None:
+    this = scripted(tmp_path, answers={"dpkg --install": (1, "Setting up libblockdev2\ndpkg: error: exit 1")})
+    with pytest.raises(NodeError, match="dpkg ended with exit code 1: dpkg: error: exit 1"):
+        apt.install_files(this.context, [tmp_path / "enroot.deb"])
+    assert this.bench.clock.time == 0
+
+
+def test_nodes_of_a_large_cluster_take_turns_at_the_mirror(tmp_path: Path) -> None:
+    moments = []
+    for nodes in (2, 500):
+        this = scripted(tmp_path / str(nodes))
+        node = this.context.node
+        many = node.cluster._replace(instances=node.cluster.instances[:1] * nodes)
+        assert apt.install(this.context._replace(node=node._replace(cluster=many)), ["sssd"]) == ["sssd"]
+        moments.append(this.bench.clock.time)
+    assert moments[0] == 0
+    assert 0 < moments[1] < 10
 
 
 def test_an_image_without_apt_is_left_alone(tmp_path: Path) -> None:

@@ -151,6 +151,15 @@ class TestEnroot:
         containers.set_up_enroot(this.context)
         assert this.read("/etc/enroot/enroot.conf") == text
 
+    def test_a_file_of_the_image_that_ends_without_a_line_end(self, tmp_path: Path) -> None:
+        this = scripted(tmp_path, CONTAINERS, present=("enroot",))
+        this.context.root.write("/etc/enroot/enroot.conf", "ENROOT_MOUNT_HOME yes")
+        containers.set_up_enroot(this.context)
+        text = this.read("/etc/enroot/enroot.conf")
+        assert text.startswith("ENROOT_MOUNT_HOME yes\n# hyperpod-cdk begin\n")
+        containers.set_up_enroot(this.context)
+        assert this.read("/etc/enroot/enroot.conf") == text
+
     def test_107_the_images_own_paths_stay(self, tmp_path: Path) -> None:
         this = scripted(tmp_path, CONTAINERS, present=["enroot"])
         text = "ENROOT_DATA_PATH /opt/sagemaker/enroot\n"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import socketserver
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +79,58 @@ class TestDownloads:
 
     def test_without_internet_nothing_else_is_asked(self, tmp_path: Path) -> None:
         software = {"downloads": pinned("tool", self.CONTENT)}
-        this = scripted(tmp_path, software, answers={"aws s3 cp": (1, "404")})
-        with pytest.raises(NodeError, match="the internet may not be asked"):
+        refused = "fatal error: An error occurred (403) when calling the HeadObject operation: Forbidden"
+        this = scripted(tmp_path, software, answers={"aws s3 cp": (1, refused)})
+        with pytest.raises(NodeError, match="the internet may not be asked") as error:
             downloads.fetch(this.context, "tool")
+        assert error.value.last_lines == (f"s3://own/bundle: aws ended with exit code 1: {refused}",)
+        assert len(this.calls) == 1
+
+    def test_a_bucket_that_is_asked_too_often_is_asked_again(self, tmp_path: Path) -> None:
+        slow = "fatal error: An error occurred (503) when calling the GetObject operation: Slow Down"
+        answers = [(1, slow), (1, slow)]
+
+        def busy(arguments: tuple[str, ...]) -> tuple[int, str]:
+            copy = served(self.CONTENT)
+            assert callable(copy)
+            return answers.pop() if answers else copy(arguments)
+
+        software = {"downloads": pinned("tool", self.CONTENT)}
+        this = scripted(tmp_path, software, answers={"aws s3 cp": busy})
+        assert downloads.fetch(this.context, "tool").read_bytes() == self.CONTENT
+        assert len(this.calls) == 3
+
+    def test_a_bucket_out_of_reach_is_given_up(self, tmp_path: Path) -> None:
+        away = (255, "Could not connect to the endpoint URL")
+        software = {"downloads": pinned("tool", self.CONTENT)}
+        this = scripted(tmp_path, software, answers={"aws s3 cp": away})
+        with pytest.raises(NodeError, match="comes from no source") as error:
+            downloads.fetch(this.context, "tool")
+        assert "Could not connect" in error.value.last_lines[0]
+        assert 50 < this.bench.clock.time < 70
+
+    @pytest.mark.parametrize("kind", ["short", "garbage"])
+    def test_105_a_download_that_breaks_off_is_tried_again(self, tmp_path: Path, kind: str) -> None:
+        whole = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(self.CONTENT)
+        broken = {"short": whole + self.CONTENT[:20], "garbage": b"something else\r\n\r\n"}[kind]
+        answers = [broken, whole + self.CONTENT]
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                while self.rfile.readline().strip():
+                    pass
+                self.wfile.write(answers.pop(0))
+
+        with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_address[1]}/x"
+            entry = pinned("tool", self.CONTENT, internet=True)
+            for one in entry["artifacts"].values():
+                one["url"] = url
+            this = scripted(tmp_path, {"downloads": {**entry, "sources": []}})
+            assert downloads.fetch(this.context, "tool").read_bytes() == self.CONTENT
+            server.shutdown()
+        assert answers == []
 
     def test_105_the_makers_are_asked_again_while_they_fail(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -161,6 +212,18 @@ class TestBuckets:
         with pytest.raises(NodeError, match="not mounted: data"):
             buckets.mount_buckets(this.context)
         assert "data at /data" in this.log
+
+    @pytest.mark.parametrize(
+        ("raw", "told"),
+        [(b"\x7fELF", "is no archive"), (archive(bin__other="x"), "there is no mount-s3 in the archive")],
+    )
+    def test_an_override_that_is_something_else_is_told(self, tmp_path: Path, raw: bytes, told: str) -> None:
+        software = {"bucket_mounts": [{**BUCKET, "required": True}], "downloads": pinned("mount-s3", raw)}
+        this = scripted(tmp_path, software, answers={"aws s3 cp": served(raw)})
+        for _ in range(2):
+            with pytest.raises(NodeError, match=told) as error:
+                buckets.mount_buckets(this.context)
+            assert "lifecycle.downloads.overrides" in error.value.advice
 
     def test_unpacking_stays_inside(self, tmp_path: Path) -> None:
         path = tmp_path / "x.tar.gz"

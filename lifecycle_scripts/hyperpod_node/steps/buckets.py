@@ -25,6 +25,7 @@ ADVICE = (
     "see `journalctl -u {unit}`: the group's execution role needs s3:ListBucket and s3:GetObject there, "
     "and the node a way to S3"
 )
+OVERRIDES_ADVICE = "give the url of the makers' own release in lifecycle.downloads.overrides"
 
 
 def mount_buckets(context: Context) -> str:
@@ -79,25 +80,47 @@ def _program(context: Context) -> str:
             return f"{folder}/{PROGRAM}"
     archive = fetch(context, PROGRAM)
     folder = f"{INSTALLED}/{archive.parent.name[:16]}"
-    program = context.root.path(f"{folder}/bin/{PROGRAM}")
-    if not program.is_file():
+    if not context.root.path(folder).is_dir():
         unpack(archive, context.root.path(folder))
-    return f"{folder}/bin/{PROGRAM}"
+    return program_in(context, folder, PROGRAM)
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack an archive whose content is known by its checksum; the folder is there whole or not at all."""
+    """Unpack an archive whose content is known by its checksum; the folder is there whole or not at all.
+
+    Raises:
+        NodeError: it is no archive of tar's.
+    """
     draft = folder.with_name(f".{folder.name}.part")
     draft.mkdir(parents=True, exist_ok=True)
+    try:
+        _extract(archive, draft)
+    except tarfile.TarError as error:
+        raise NodeError(f"{archive.name} is no archive: {error}", advice=OVERRIDES_ADVICE) from error
+    draft.rename(folder)
+
+
+def _extract(archive: Path, folder: Path) -> None:
     with tarfile.open(archive) as content:
         for member in content.getmembers():
-            target = (draft / member.name).resolve()
-            if not target.is_relative_to(draft.resolve()) or not (member.isfile() or member.isdir()):
+            target = (folder / member.name).resolve()
+            if not target.is_relative_to(folder.resolve()) or not (member.isfile() or member.isdir()):
                 continue
-            content.extract(member, draft, set_attrs=False)
+            content.extract(member, folder, set_attrs=False)
             if member.isfile():
                 target.chmod(0o755 if member.mode & 0o100 else 0o644)
-    draft.rename(folder)
+
+
+def program_in(context: Context, folder: str, name: str) -> str:
+    """The program of a name in an unpacked release; releases have folders of their own inside.
+
+    Raises:
+        NodeError: there is none.
+    """
+    found = sorted(path for path in context.root.path(folder).glob(f"**/{name}") if path.is_file())
+    if not found:
+        raise NodeError(f"there is no {name} in the archive under {folder}", advice=OVERRIDES_ADVICE)
+    return "/" + str(found[0].relative_to(context.root.prefix))
 
 
 def _allow_others(context: Context) -> None:

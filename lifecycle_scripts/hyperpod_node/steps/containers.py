@@ -117,7 +117,8 @@ def set_up_enroot(context: Context) -> str:
     runtime.chmod(0o1777)
     lines = [f"{name} {value.format(disk=disk)}" for name, value in ENROOT_PATHS.items()]
     block = "\n".join([BEGIN, *lines, END]) + "\n"
-    context.root.write(ENROOT_CONF, others + block)
+    ends = "" if not others or others.endswith("\n") else "\n"
+    context.root.write(ENROOT_CONF, others + ends + block)
     return f"Enroot's data in {disk}/enroot"
 
 

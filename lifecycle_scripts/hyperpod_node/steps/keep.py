@@ -9,8 +9,8 @@ from hyperpod_node.context import Context
 FOLDER = "/opt/hyperpod-cdk"
 COMMAND = f"{FOLDER}/hyperpod-node"
 PACKAGE = "hyperpod_node"
-# made by the deployment; users and secrets' names are nobody else's business
-DOCUMENTS = ("config.json", "provisioning_parameters.json")
+# made by the deployment, for root alone: users, secrets' names and own scripts are nobody else's business
+PRIVATE = ("config.json", "provisioning_parameters.json", "extra/**/*")
 MODULES = {
     "hyperpod-node": "hyperpod_node.main",
     "hyperpod-check-node": "hyperpod_node.check_node",
@@ -28,24 +28,29 @@ exec python3 -BS -m {module} "$@"
 
 
 def keep_scripts(context: Context) -> str:
-    """Have the scripts and their configuration in a folder of their own, and nothing older."""
+    """Have the scripts and what the deployment gave them in a folder of their own, and nothing older."""
     if context.directory.resolve() == context.root.path(FOLDER).resolve():
         return f"running from {FOLDER}"
-    sources = {
-        f"{FOLDER}/{path.relative_to(context.directory)}": path
-        for path in sorted((context.directory / PACKAGE).rglob("*.py"))
-    }
+    own = _found(context.directory, f"{PACKAGE}/**/*.py")
+    wanted = {**dict.fromkeys(own, 0o644), **dict.fromkeys(_found(context.directory, *PRIVATE), 0o600)}
+    kept = context.root.path(FOLDER)
+    old = [name for name in _found(kept, f"{PACKAGE}/**/*.py", *PRIVATE) if name not in wanted]
+    for name in old:
+        (kept / name).unlink()
     changed = [
-        target
-        for target, path in sources.items()
-        if context.root.write(target, path.read_text(encoding="utf-8"))
+        name
+        for name, mode in wanted.items()
+        if context.root.write(f"{FOLDER}/{name}", (context.directory / name).read_bytes(), mode=mode)
     ]
-    changed += [name for name in DOCUMENTS if _keep_document(context, name)]
     for name, module in MODULES.items():
         context.root.write(f"{FOLDER}/{name}", WRAPPER.format(module=module), mode=0o755)
         _link(context, name)
-    old = _remove_old(context, set(sources))
-    return f"{len(sources)} files in {FOLDER}, {len(changed)} of them new, {old} old ones removed"
+    return f"{len(wanted)} files in {FOLDER}, {len(changed)} of them new, {len(old)} old ones removed"
+
+
+def _found(folder: Path, *patterns: str) -> list[str]:
+    paths = (path for pattern in patterns for path in folder.glob(pattern))
+    return sorted(str(path.relative_to(folder)) for path in paths if path.is_file())
 
 
 def _link(context: Context, name: str) -> None:
@@ -54,20 +59,3 @@ def _link(context: Context, name: str) -> None:
         link.unlink(missing_ok=True)
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(f"{FOLDER}/{name}")
-
-
-def _keep_document(context: Context, name: str) -> bool:
-    path = context.directory / name
-    if not path.is_file():
-        context.root.path(f"{FOLDER}/{name}").unlink(missing_ok=True)
-        return False
-    return context.root.write(f"{FOLDER}/{name}", path.read_text(encoding="utf-8"), mode=0o600)
-
-
-def _remove_old(context: Context, kept: set[str]) -> int:
-    wanted = {context.root.path(target) for target in kept}
-    present: list[Path] = sorted(context.root.path(f"{FOLDER}/{PACKAGE}").rglob("*.py"))
-    old = [path for path in present if path not in wanted]
-    for path in old:
-        path.unlink()
-    return len(old)

@@ -11,7 +11,7 @@ from hyperpod_node.errors import NotYetError
 from hyperpod_node.features import Monitoring
 from hyperpod_node.metrics import FOLDER as METRICS
 from hyperpod_node.metrics import efa
-from hyperpod_node.steps.buckets import unpack
+from hyperpod_node.steps.buckets import program_in, unpack
 from hyperpod_node.steps.keep import FOLDER as SCRIPTS
 from hyperpod_node.units import is_active
 
@@ -74,9 +74,7 @@ def _program(context: Context, artifact: str, name: str) -> str:
     folder = f"{PROGRAMS}/{archive.parent.name[:16]}"
     if not context.root.path(folder).is_dir():
         unpack(archive, context.root.path(folder))
-    # releases have everything in a folder of the release's name
-    found = sorted(context.root.path(folder).glob(f"**/{name}"))
-    return "/" + str(found[0].relative_to(context.root.prefix))
+    return program_in(context, folder, name)
 
 
 def units(wanted: Monitoring, collectors: list[str], exporter: str, agent: str) -> dict[str, str]:
