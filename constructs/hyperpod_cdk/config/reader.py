@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from hyperpod_cdk.config.document import Document, parse
 from hyperpod_cdk.config.faults import finding
+from hyperpod_cdk.config.mending import mended, rest
 from hyperpod_cdk.rules.finding import Finding, Position, ordered
 from hyperpod_cdk.rules.form import BAD_YAML, WRONG_TYPE
 from hyperpod_cdk.spec import HyperPodSpec
 
 
 class ConfigError(ValueError):
-    """The file can not be read as a spec; ``findings`` holds every fault, by position."""
+    """The file can not be read as a spec; ``findings`` holds every fault, of form and beyond, by position."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         self.findings = tuple(ordered(findings))
@@ -44,7 +47,8 @@ def load(path: str | Path) -> HyperPodSpec:
             file's name.
 
     Raises:
-        ConfigError: with every fault of form, each with line and column.
+        ConfigError: the form is wrong; with every fault, and what the rules find in the rest, each with line
+            and column.
     """
     return read(path).spec
 
@@ -69,8 +73,7 @@ def read_text(text: str, *, file: str | Path) -> Config:
         file: what it is called in findings; its folder is where paths begin.
     """
     document = parse(text, file=str(file))
-    spec = _spec(document)
-    return Config(spec=_placed_at(Path(file), spec), document=document)
+    return Config(spec=_spec(document, Path(file)), document=document)
 
 
 @cache
@@ -85,22 +88,45 @@ def adapter(*, described: bool = False) -> TypeAdapter[tuple[HyperPodSpec]]:
     return TypeAdapter(tuple[HyperPodSpec], config=settings)
 
 
-def _spec(document: Document) -> HyperPodSpec:
+def _spec(document: Document, file: Path) -> HyperPodSpec:
     findings = list(document.findings)
     if not findings and not isinstance(document.data, dict):
         message = "holds no cluster: a mapping with the key 'cluster' is wanted at the top"
-        findings.append(WRONG_TYPE.finding("", message, position=document.position("")))
+        fix = "`hyperpod-cdk init` writes a file to start from"
+        findings.append(WRONG_TYPE.finding("", message, fix=fix, position=document.position("")))
     if isinstance(document.data, dict):
         try:
-            # as JSON, since strict reading of Python data would want dataclasses and enum members
-            (spec,) = adapter().validate_json(json.dumps([document.data]))
+            spec = _parsed(document.data)
         except ValidationError as error:
             unread = {one.path for one in document.findings if one.code == BAD_YAML.code}
-            faults = (finding(one, one["loc"][1:], document) for one in error.errors(include_url=False))
-            findings += [fault for fault in faults if fault.path not in unread]
+            pairs = [(one, finding(one, one["loc"][1:], document)) for one in error.errors(include_url=False)]
+            findings += [fault for _, fault in pairs if fault.path not in unread]
+            if not document.findings:
+                findings += _beyond_form(document, pairs, file)
     if findings:
         raise ConfigError(findings)
+    return _placed_at(file, spec)
+
+
+def _parsed(data: Any) -> HyperPodSpec:
+    # as JSON, since strict reading of Python data would want dataclasses and enum members
+    (spec,) = adapter().validate_json(json.dumps([data]))
     return spec
+
+
+def _beyond_form(
+    document: Document, faults: Sequence[tuple[ErrorDetails, Finding]], file: Path
+) -> list[Finding]:
+    """What the rules find in the rest of a file with faults of form, so that it need not be mended twice."""
+    found = mended(document.data, faults)
+    if found is None:
+        return []
+    data, doubtful = found
+    try:
+        spec = _parsed(data)
+    except ValidationError:
+        return []
+    return [one.at(document.position(one.path)) for one in rest(_placed_at(file, spec), doubtful)]
 
 
 def _placed_at(path: Path, spec: HyperPodSpec) -> HyperPodSpec:

@@ -135,6 +135,18 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert out.endswith("<stdin>: 1 error\n")
 
 
+def test_a_misspelt_key_does_not_hide_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One look at a file tells everything that is plain, and says that it may not be all."""
+    text = Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "cluster.yaml"
+    path.write_text(text.replace("capacity_gib: 1200", "capacity_gib: 7").replace("node_type", "nodetype", 1))
+    assert main(["validate", str(path)]) == 2
+    out = capsys.readouterr().out
+    assert " HP301 " in out
+    assert " HP003 " in out
+    assert "; what hangs on a key or value that can not be read" in out.splitlines()[-1]
+
+
 def test_what_the_file_acknowledges_is_counted(faulty: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = Path(faulty)
     text = path.read_text(encoding="utf-8").replace("3600", "2400").replace("c5.5xlarge", "c99.xlarge")

@@ -144,7 +144,8 @@ def test_what_is_allowed_and_what_comes_closest(tmp_path: Path) -> None:
 )
 def test_other_words_for_node_types_are_understood(word: str, meant: str, tmp_path: Path) -> None:
     """The guide's prose says worker where the API says Compute (field report 4)."""
-    (one,) = faults(tmp_path, GOOD.replace("node_type: Controller", f"node_type: {word}"))
+    node_type = f"node_type: {word}, partition_names: [cpu]"
+    (one,) = faults(tmp_path, GOOD.replace("node_type: Controller", node_type))
     assert one.nearest[0] == meant
 
 

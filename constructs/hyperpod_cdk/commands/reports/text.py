@@ -5,8 +5,12 @@ from collections.abc import Iterator, Sequence
 from hyperpod_cdk.commands.output import Line
 from hyperpod_cdk.commands.reports.report import FileReport
 from hyperpod_cdk.rules.finding import Finding, Severity, by_part
+from hyperpod_cdk.rules.form import BAD_YAML, FORM
 
+_UNCLEAR = frozenset(rule.code for rule in FORM if rule is not BAD_YAML)
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow"}
+
+_LATER = "what hangs on a key or value that can not be read is looked at once it can"
 
 
 def text_lines(reports: Sequence[FileReport]) -> Iterator[Line]:
@@ -40,4 +44,6 @@ def _counts(report: FileReport) -> tuple[str, str]:
     if report.acknowledged:
         told.append(f"{len(report.acknowledged)} acknowledged")
     style = next((_STYLES[one] for one in Severity if counts[one]), "bold green")
-    return ", ".join(told if report.findings else ["ok", *told]), style
+    counted = ", ".join(told if report.findings else ["ok", *told])
+    unclear = any(finding.code in _UNCLEAR for finding in report.findings)
+    return f"{counted}; {_LATER}" if unclear else counted, style
