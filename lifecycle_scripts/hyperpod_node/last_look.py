@@ -5,16 +5,14 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 
 from hyperpod_node.checks import CHECKS
 from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.log import Log
-from hyperpod_node.runner import run_step
-from hyperpod_node.side_by_side import side_by_side
-from hyperpod_node.step import Step, StepResult, not_for
+from hyperpod_node.runner import run_steps
+from hyperpod_node.step import StepResult
 
 # what a step of the same run has just looked at and would have told, or what the run's end decides; and what
 # else has, where accounting and munge are the scripts' own to set up
@@ -28,15 +26,12 @@ SETTLE_SECONDS = 15.0
 def check(context: Context, *, leave_out: Sequence[str] = (), only: Sequence[str] = ()) -> list[StepResult]:
     """Every check that belongs to this node, whatever the others find; or only some of them."""
     chosen = [step for step in CHECKS if step.name not in leave_out and (not only or step.name in only)]
-    # none changes anything, and most of them wait for others to answer
-    return side_by_side([partial(_look, step, context) for step in chosen])
-
-
-def _look(step: Step, context: Context) -> StepResult:
-    reason = not_for(step, context)
-    if reason:
-        return StepResult(name=step.name, outcome="skipped", detail=reason)
-    return run_step(step, context)
+    # none ends the others; one that hangs in a dead file system is left behind, and that is what it found
+    results = run_steps([step._replace(required=False) for step in chosen], context)
+    return [
+        result._replace(outcome="failed") if step.required and result.outcome == "warning" else result
+        for step, result in zip(chosen, results, strict=True)
+    ]
 
 
 def at_the_end(context: Context) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +19,13 @@ import pytest
 from hyperpod_cdk.rehearsal.node import node_environment, prepare_root
 from hyperpod_cdk.rehearsal.node_commands.machine import Machine
 from hyperpod_cdk.rehearsal.node_commands.serving import serving
-from hyperpod_node import check_node, last_look
+from hyperpod_node import check_node, last_look, runner
 from hyperpod_node.checks import CHECKS, devices, machine, metrics, software
+from hyperpod_node.clock import Clock
+from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
-from hyperpod_node.step import StepResult
-from tests.lifecycle.helpers import LUSTRE, NODE_TYPES, address_of, hook_of, resource_config, snapshot
+from hyperpod_node.step import Step, StepResult
+from tests.lifecycle.helpers import LUSTRE, NODE_TYPES, address_of, bench, hook_of, resource_config, snapshot
 from tests.lifecycle.scripted import Scripted, scripted
 from tests.lifecycle.test_entry import Node, node
 
@@ -172,6 +176,43 @@ def test_a_node_that_does_not_settle_is_told(tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"slurmd: ip-10-1-0-6 is down\*"):
         last_look.at_the_end(this.context)
     assert this.bench.clock.time == pytest.approx(last_look.SETTLE_SECONDS)
+
+
+def test_a_check_that_hangs_in_a_dead_file_system_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "GRACE_SECONDS", 0.0)
+    thawed = threading.Event()
+
+    def frozen(_context: Context) -> str:
+        thawed.wait(10)
+        return ""
+
+    steps = (
+        Step(name="users", run=frozen, time_limit_seconds=0.05),
+        Step(name="buckets", run=frozen, time_limit_seconds=0.05, required=False),
+        Step(name="network", run=lambda _context: "as it should be"),
+    )
+    monkeypatch.setattr(last_look, "CHECKS", steps)
+    results = last_look.check(bench(tmp_path).context._replace(clock=Clock()))
+    thawed.set()
+    assert [one.outcome for one in results] == ["failed", "warning", "done"]
+    assert results[0].detail == "users: does not end"
+    assert "dmesg" in results[0].advice
+
+
+def test_a_user_who_may_not_read_the_configuration_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(_path: Path, **_members: str) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    monkeypatch.setenv("HYPERPOD_CDK_ROOT", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    # to somebody who is not root a node must not seem unfit for work
+    assert check_node.main([]) == check_node.UNKNOWN
+    assert "config.json is for root alone" in capsys.readouterr().err
 
 
 def test_every_check_has_a_name_of_its_own() -> None:
