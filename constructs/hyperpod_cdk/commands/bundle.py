@@ -44,6 +44,9 @@ def command(
             "helm_chart.values and add_ons say where images come from"
         )
     wanted = bundling.needed(spec)
+    if not wanted:
+        print(f"the nodes of {file} download nothing", file=sys.stderr)
+        return OK
     if only_list:
         for name, one in wanted.items():
             print(f"{name}  {one.url}  {one.sha256}")

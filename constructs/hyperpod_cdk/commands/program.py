@@ -70,9 +70,10 @@ class _Commands(Mapping[str, Any]):
     """Commands by name, each built when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
-        function = import_module(COMMANDS[name].module).command
+        entry = COMMANDS[name]
+        function = import_module(entry.module).command
         app = typer.Typer(add_completion=False, rich_markup_mode=_markup())
-        app.command(name, epilog=EXIT_CODES)(function)
+        app.command(name, epilog=EXIT_CODES, short_help=entry.brief)(function)
         return typer.main.get_command(app)
 
     def __iter__(self) -> Iterator[str]:

@@ -100,6 +100,19 @@ def test_the_list(monitored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert names == ["node-exporter-amd64", "prometheus-amd64"]
 
 
+@pytest.mark.parametrize("more", [[], ["--list"]])
+def test_a_cluster_that_needs_none(
+    more: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Silence, or a count of nothing, would leave in doubt whether it had worked."""
+    path = tmp_path / "cluster.yaml"
+    path.write_text(Path("clusters/slurm-minimal.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert main(["bundle", str(path), *more]) == 0
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"the nodes of {path} download nothing\n")
+    assert not (tmp_path / "bundle").exists()
+
+
 def test_faults_are_told_and_end_with_1(
     monitored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,6 +106,7 @@ def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixtu
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     assert [name for name in COMMANDS if f"\n  {name} " not in text] == []
+    assert "..." not in text.partition("Commands:")[2], "every command's line is whole"
     assert "Exit code: 0 all is well, 1 something was found, 2 wrong input" in text
     for name in COMMANDS:
         assert main([name, "--help"]) == 0

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-WIDTH = 110
-"""Columns when the output is no terminal."""
+WIDTH = 1000
+"""Columns when the output is no terminal: tables are as wide as their content, and no id is cut."""
 
 
 class RehearsalError(Exception):

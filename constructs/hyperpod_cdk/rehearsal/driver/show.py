@@ -29,7 +29,7 @@ def show_cluster(
     described = cluster.description
     table = Table(title=f"cluster {described['ClusterName']}: {described['ClusterStatus']}")
     for heading in ("group", "type", "nodes", "status", "role", "mounts"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for group in cluster.groups:
         slurm = group.get("SlurmConfig", {})
         table.add_row(
@@ -72,7 +72,7 @@ def show_leftovers(console: Console, left: Sequence[Leftover]) -> None:
 def _node_table(cluster: ClusterView) -> Table:
     table = Table(title=f"{len(cluster.nodes)} nodes")
     for heading in ("group", "instance", "type", "status"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     shown: Counter[str] = Counter()
     for node in sorted(cluster.nodes, key=lambda node: str(node["InstanceGroupName"])):
         group = node["InstanceGroupName"]
@@ -88,7 +88,7 @@ def _node_table(cluster: ClusterView) -> Table:
 def _file_system_table(file_systems: Sequence[Any]) -> Table:
     table = Table(title="file systems")
     for heading in ("id", "type", "deployment", "GiB", "DNS name", "state"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for found in file_systems:
         settings = found.get("LustreConfiguration") or found.get("OpenZFSConfiguration") or {}
         table.add_row(
