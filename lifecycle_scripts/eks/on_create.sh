@@ -13,11 +13,15 @@ readonly LOG="$ROOT/var/log/provision/provisioning.log"
 readonly SECONDS_FOR_THE_LOG=60
 
 mkdir -p "${LOG%/*}"
-# in a process of its own, since `set -e` counts for nothing in a command whose failure is looked at
-set +e
-bash set_up.sh 2>&1 | tee -a "$LOG"
-code="${PIPESTATUS[0]}"
-set -e
+touch "$LOG"
+before="$(stat -c %s "$LOG")"
+# In a process of its own, since `set -e` counts for nothing in a command whose failure is looked at; and into
+# the file, since what a step leaves running would hold a pipe, and with it this script, for ever.
+bash set_up.sh </dev/null >>"$LOG" 2>&1 &
+set_up=$!
+tail -c "+$((before + 1))" -s 0.2 -f --pid="$set_up" "$LOG" || true
+code=0
+wait "$set_up" || code=$?
 if ((code != 0)); then
     sync
     sleep "$SECONDS_FOR_THE_LOG"

@@ -2,7 +2,8 @@
 # What is told, and how it ends.
 
 say() {
-    TZ=UTC printf '%(%FT%TZ)T [hyperpod-cdk] %s\n' -1 "$*"
+    # a full disk takes no more lines, and is no reason to fail
+    TZ=UTC printf '%(%FT%TZ)T [hyperpod-cdk] %s\n' -1 "$*" || true
 }
 
 warn() {

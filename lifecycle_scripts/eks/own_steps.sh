@@ -2,6 +2,7 @@
 # The user's own steps: *.sh and *.py of extra/before.d and extra/after.d, in the order of their names.
 
 readonly OWN_STEP_SECONDS=3600
+readonly KILL_SECONDS=30
 
 run_own_steps() {
     local script interpreter
@@ -26,10 +27,11 @@ run_own_step() {
         return
     fi
     say "$2 begins"
-    timeout "$OWN_STEP_SECONDS" "$1" "$2" || code=$?
+    timeout --kill-after="$KILL_SECONDS" "$OWN_STEP_SECONDS" "$1" "$2" || code=$?
     case "$code" in
     0) say "$2 succeeded" ;;
     124) give_up "$2 takes longer than $OWN_STEP_SECONDS s" "this is a script of your own: make it shorter" ;;
+    137) give_up "$2 was killed" "it does not end after $OWN_STEP_SECONDS s, or the node has too little memory" ;;
     *) give_up "$2 ended with exit code $code" "this is a script of your own: its last lines are above" ;;
     esac
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -274,6 +277,31 @@ def test_an_own_step_that_fails_ends_the_set_up(tmp_path: Path, exit_code: int) 
     assert node.calls() == ["sync", "sleep 60"]
 
 
+def test_what_an_own_step_leaves_running_holds_nobody_up(tmp_path: Path) -> None:
+    node = eks_node(tmp_path)
+    node.own_step("before.d/1.sh", "echo before; (echo $BASHPID >$STATE/left; exec /bin/sleep 300) &\n")
+    began = time.monotonic()
+    code, output = node.run(HYPERPOD_CDK_RUN_EXTRA="1")
+    os.kill(int((node.state / "left").read_text()), signal.SIGTERM)
+    assert code == 0
+    assert time.monotonic() - began < 30
+    assert "before\n" in output
+    assert output == node.log()
+
+
+def test_an_own_step_that_does_not_heed_its_end_is_killed(tmp_path: Path) -> None:
+    node = eks_node(tmp_path)
+    script = node.scripts / "own_steps.sh"
+    text = script.read_text()
+    script.write_text(
+        text.replace("SECONDS=3600", "SECONDS=0.2").replace("KILL_SECONDS=30", "KILL_SECONDS=0.2")
+    )
+    node.own_step("before.d/1.sh", "trap '' TERM; while true; do read -rt 0.1 _ <>$STATE/calls; done\n")
+    code, output = node.run(HYPERPOD_CDK_RUN_EXTRA="1")
+    assert code == 1
+    assert "FAILED: extra/before.d/1.sh was killed" in output
+
+
 def test_77_an_own_step_with_windows_line_ends_is_said(tmp_path: Path) -> None:
     node = eks_node(tmp_path)
     node.own_step("after.d/1.sh", "echo one\r\n")
@@ -297,5 +325,5 @@ def test_an_unforeseen_failure_is_told_with_its_line(tmp_path: Path) -> None:
         script.write("grep x /nonexistent\n")
     code, output = node.run()
     assert code == 1
-    assert "FAILED: own_steps.sh, line 36: grep x /nonexistent" in output
+    assert "FAILED: own_steps.sh, line 38: grep x /nonexistent" in output
     assert "grep: /nonexistent" in output
