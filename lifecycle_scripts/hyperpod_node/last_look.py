@@ -16,7 +16,22 @@ from hyperpod_node.step import StepResult
 
 # what a step of the same run has just looked at and would have told, or what the run's end decides; and what
 # else has, where accounting and munge are the scripts' own to set up
-JUST_DONE = ("last-set-up", "network", "packages", "accounts")
+JUST_DONE = (
+    "last-set-up",
+    "network",
+    "metadata",
+    "packages",
+    "at-boot",
+    "home",
+    "ssh",
+    "slurm-files",
+    "slurm-watch",
+    "login-watch",
+    "epilog",
+    "adopt",
+    "purge",
+    "accounts",
+)
 JUST_DONE_BY_MODE = {"custom": ("accounting", "munge"), "legacy": ("accounting", "munge")}
 # what others answer for: slurmctld may take a moment to count on a slurmd that has just registered
 SETTLING = ("munge", "slurmctld", "slurmd", "slurm-client")

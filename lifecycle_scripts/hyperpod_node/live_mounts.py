@@ -18,13 +18,19 @@ class LiveMount(NamedTuple):
     source: str
     path: str
     kernel_type: str
+    options: tuple[str, ...] = ()
 
 
 def read(root: Root) -> tuple[LiveMount, ...]:
     """All lines, in the order in which the file systems were mounted."""
     rows = [line.split() for line in root.read(PROC_MOUNTS).splitlines()]
     return tuple(
-        LiveMount(source=_decode(row[0]), path=_decode(row[1]), kernel_type=row[2])
+        LiveMount(
+            source=_decode(row[0]),
+            path=_decode(row[1]),
+            kernel_type=row[2],
+            options=tuple("".join(row[3:4]).split(",")),
+        )
         for row in rows
         if len(row) >= 3
     )

@@ -23,6 +23,12 @@ def expand(root: Root) -> bool:
     return root.replace(PLUGSTACK, text, whole) if whole != text and text else False
 
 
+def wildcards(root: Root) -> list[str]:
+    """The patterns in it, which nodes without files of their own cannot expand."""
+    lines = (INCLUDE.match(line) for line in root.read(PLUGSTACK).splitlines())
+    return [found[1] for found in lines if found]
+
+
 def _matches(root: Root, pattern: str) -> list[str]:
     absolute = pattern if pattern.startswith("/") else f"{slurm.ETC}/{pattern}"
     found = root.path("/").glob(absolute.lstrip("/"))

@@ -37,8 +37,22 @@ def guard(context: Context) -> str:
     return ", ".join(done)
 
 
+def faults(root: Root) -> list[str]:
+    """What :func:`guard` would have to put right."""
+    found = slurm.others_settings(root) | slurm.settings(root, slurm.OWN_CONF)
+    told = [f"{path.rpartition('/')[2]} is empty" for path in _empty(root)]
+    tree = found.get("topologyplugin", "").lower() == "topology/tree"
+    if tree and not _has(root, YAML) and not _has(root, CONF):
+        told.append("topology/tree without a topology refuses jobs")
+    return told
+
+
+def _empty(root: Root) -> list[str]:
+    return [path for path in (YAML, CONF) if root.path(path).is_file() and not _has(root, path)]
+
+
 def _remove_empty(root: Root) -> list[str]:
-    empty = [path for path in (YAML, CONF) if root.path(path).is_file() and not _has(root, path)]
+    empty = _empty(root)
     for path in empty:
         root.path(path).unlink()
     done = [f"empty {path.rpartition('/')[2]} removed" for path in empty]

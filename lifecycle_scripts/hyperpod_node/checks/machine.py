@@ -10,11 +10,12 @@ from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
 from hyperpod_node.report import RESULT_PATH
 from hyperpod_node.resolving import resolve
+from hyperpod_node.steps.mounts import ANOTHER_ADVICE, another
+from hyperpod_node.steps.network import ask_metadata
 from hyperpod_node.steps.packages import HELD, UPGRADERS
 
 FULL_PERCENT = 90
 STAT_SECONDS = 15
-INSTANCE_STORAGE = "Instance Storage"
 
 
 def last_set_up(context: Context) -> str:
@@ -45,6 +46,17 @@ def network(context: Context) -> str:
         raise NodeError(str(error), advice="see /etc/resolv.conf, and the DNS settings of the VPC") from error
 
 
+def metadata(context: Context) -> str:
+    """Whether the instance metadata service answers, from which programs have the role's credentials."""
+    try:
+        ask_metadata(context)
+    except NotYetError as error:
+        raise NodeError(
+            f"instance metadata: {error}", advice="see `ip route get 169.254.169.254` and the firewall"
+        ) from error
+    return "answers"
+
+
 def packages(context: Context) -> str:
     """Whether kernel and Lustre client stay as they are."""
     if not apt.available(context):
@@ -62,7 +74,10 @@ def packages(context: Context) -> str:
 def root_disk(context: Context) -> str:
     """Whether the root volume has room."""
     usage = os.statvfs(context.root.prefix)
-    percent = round(100 * (1 - usage.f_bavail / usage.f_blocks)) if usage.f_blocks else 0
+    used = usage.f_blocks - usage.f_bfree
+    # as `df` counts: without what is set aside for root
+    whole = used + usage.f_bavail
+    percent = round(100 * used / whole) if whole else 0
     if percent >= FULL_PERCENT:
         raise NodeError(f"{percent} % full", advice="see `du -xh --max-depth=2 / | sort -h | tail`")
     return f"{percent} % full"
@@ -73,33 +88,34 @@ def mounts(context: Context) -> str:
     wanted = context.node.mounts
     if not wanted:
         raise StepSkippedError("no file systems of this node")
+    for mount in wanted:
+        # what is mounted when it is touched is touched; what is dead hangs whoever asks it, and is given up
+        inside = f"{context.root.path(mount.mount_path)}/."
+        context.commands.run(
+            "stat",
+            "--file-system",
+            inside,
+            timeout_seconds=STAT_SECONDS,
+            accept=(0, 1),
+            advice="see `dmesg`: it hangs",
+        )
     missing = [mount.mount_path for mount in wanted if not live_mounts.is_live(context.root, mount)]
     if missing:
         raise NodeError(f"not mounted: {', '.join(missing)}", advice="see `dmesg` and `mount -av`")
-    read_only = set(_read_only(context)) & {mount.mount_path for mount in wanted}
+    others = [told for told in (another(context, mount) for mount in wanted) if told]
+    if others:
+        raise NodeError("; ".join(others), advice=ANOTHER_ADVICE)
+    live = [live_mounts.at(context.root, mount.mount_path) for mount in wanted]
+    read_only = [one.path for one in live if one and "ro" in one.options]
     if read_only:
-        raise NodeError(
-            f"read-only: {', '.join(sorted(read_only))}", advice="see `dmesg`, then mount it anew"
-        )
-    for mount in wanted:
-        path = str(context.root.path(mount.mount_path))
-        # a dead file system hangs whoever asks it, which is then given up
-        context.commands.run(
-            "stat", "--file-system", path, timeout_seconds=STAT_SECONDS, advice="see `dmesg`: it hangs"
-        )
+        raise NodeError(f"read-only: {', '.join(read_only)}", advice="see `dmesg`, then mount it anew")
     return ", ".join(mount.mount_path for mount in wanted)
-
-
-def _read_only(context: Context) -> list[str]:
-    rows = [line.split() for line in context.root.read(live_mounts.PROC_MOUNTS).splitlines()]
-    return [row[1] for row in rows if len(row) > 3 and "ro" in row[3].split(",")]
 
 
 def data_disk(context: Context) -> str:
     """What large data lies on."""
     found = [path for path in (disks.NVME, disks.SECONDARY) if live_mounts.at(context.root, path)]
-    models = context.root.path("/sys/block").glob("nvme*/device/model")
-    own = [path.parts[-3] for path in models if INSTANCE_STORAGE in path.read_text(encoding="utf-8")]
+    own = disks.instance_disks(context.root)
     if own and disks.NVME not in found:
         raise NodeError(
             f"{len(own)} disks of the instance, and nothing is mounted at {disks.NVME}",

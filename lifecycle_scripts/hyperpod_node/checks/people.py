@@ -1,27 +1,76 @@
-"""Looks at users, homes and keys."""
+"""Looks at users, groups, homes and keys."""
 
 from __future__ import annotations
 
 import stat
+from pathlib import Path
 
 from hyperpod_node.accounts import Account, account, groups
 from hyperpod_node.config import User
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
+from hyperpod_node.homes import choose_base, on_shared
+from hyperpod_node.steps.home import USER
+from hyperpod_node.steps.ssh import CLIENT_PATH, KEYS, owners_of_shared_homes
 from hyperpod_node.steps.users import NO_SHELL, SUDOERS
 
 ADVICE = "run the scripts again: `hyperpod-node --hook on_create` or on_init_complete"
 
 
 def users(context: Context) -> str:
-    """Whether every declared user is there under the declared numbers, with a home and its keys."""
+    """Whether every declared user and group is there under the declared numbers, users with home and keys."""
     wanted = context.config.users
-    if not wanted:
-        raise StepSkippedError("no users listed")
     faults = [fault for user in wanted for fault in _faults(context, user)]
+    numbers = {group.name: group.gid for group in groups(context.root)}
+    faults += [
+        f"group {group.name} has {numbers.get(group.name, 'no number')} instead of {group.gid}"
+        for group in context.config.user_groups
+        if numbers.get(group.name) != group.gid
+    ]
     if faults:
         raise NodeError("; ".join(faults), advice=ADVICE)
-    return f"{len(wanted)} users"
+    return f"{len(wanted)} users, {len(context.config.user_groups)} groups"
+
+
+def home(context: Context) -> str:
+    """Whether the home of the image's own user lies where every node sees it."""
+    owner = account(context.root, USER)
+    if owner is None:
+        raise StepSkippedError(f"no user {USER} on this image")
+    base = choose_base(context)
+    if not base.shared:
+        raise StepSkippedError("no shared file system is mounted")
+    if not on_shared(context, owner.home):
+        raise NodeError(f"{USER} has {owner.home}, on this node's own disk", advice=ADVICE)
+    faults = _folder_faults(context, owner)
+    if faults:
+        raise NodeError(faults[0], advice=ADVICE)
+    return owner.home
+
+
+def ssh(context: Context) -> str:
+    """Whether every user gets from node to node."""
+    owners = owners_of_shared_homes(context)
+    if not owners:
+        raise StepSkippedError("no home is on a shared file system")
+    faults = [fault for owner in owners for fault in _key_faults(context, owner)]
+    if not context.root.path(CLIENT_PATH).is_file():
+        faults.append(f"no {CLIENT_PATH}: ssh asks for each new node")
+    if faults:
+        raise NodeError("; ".join(faults), advice=ADVICE)
+    return f"{len(owners)} users"
+
+
+def _key_faults(context: Context, owner: Account) -> list[str]:
+    folder = context.root.path(f"{owner.home}/.ssh")
+    name = next((name for name in KEYS if (folder / name).is_file()), "")
+    if not name:
+        return [f"{owner.name} has no key of their own"]
+    public = _text(folder / f"{name}.pub").split()[1:2]
+    # one that is only there with its passphrase is left alone
+    if public and public[0] not in _text(folder / "authorized_keys"):
+        return [f"the key of {owner.name} lets them in nowhere"]
+    return []
 
 
 def removed_users(context: Context) -> str:
@@ -53,19 +102,30 @@ def _faults(context: Context, user: User) -> list[str]:
 
 
 def _home_faults(context: Context, user: User, entry: Account) -> list[str]:
-    home = context.root.path(entry.home)
-    if not home.is_dir():
-        return [f"{user.name} has no home {entry.home}"]
-    if context.root.is_machine and home.stat().st_uid != user.uid:
-        return [f"{entry.home} does not belong to {user.name}"]
-    keys = home / ".ssh/authorized_keys"
-    text = keys.read_text(encoding="utf-8") if keys.is_file() else ""
+    faults = _folder_faults(context, entry)
+    if faults:
+        return faults
+    keys = context.root.path(entry.home) / ".ssh/authorized_keys"
+    text = _text(keys)
     lacking = [key for key in user.ssh_public_keys if key not in text]
     if lacking:
         return [f"{user.name} lacks {len(lacking)} ssh keys"]
     if keys.is_file() and stat.S_IMODE(keys.stat().st_mode) & 0o022:
         return [f"{entry.home}/.ssh/authorized_keys can be changed by others: sshd passes it over"]
     return []
+
+
+def _folder_faults(context: Context, entry: Account) -> list[str]:
+    folder = context.root.path(entry.home)
+    if not folder.is_dir():
+        return [f"{entry.name} has no home {entry.home}"]
+    if context.root.is_machine and folder.stat().st_uid != entry.uid:
+        return [f"{entry.home} does not belong to {entry.name}"]
+    return []
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
 def _shell(context: Context, name: str) -> str:

@@ -29,7 +29,11 @@ PORTS = {
     "LUSTRE": "TCP 988 and 1018-1023 between the nodes' and the file system's security groups, both ways",
     "OPENZFS": "TCP and UDP 111, 2049 and 20001-20003 from the nodes' security group to the file system's",
 }
-WRITE = 'set -e; printf "%s" "$1" >"$2"; read -r back <"$2" || true; rm -f -- "$2"; test "$back" = "$1"'
+# as bash says it
+FULL = ("No space left on device", "Disk quota exceeded")
+ANOTHER_ADVICE = "changed file systems reach only new nodes: replace this node"
+# left alone, an empty file would stay for each node that found no room
+WRITE = 'set -e; trap "rm -f -- \\"\\$2\\"" ERR; printf "%s" "$1" >"$2"; read -r back <"$2" || true; rm -f -- "$2"; test "$back" = "$1"'
 
 
 def mount_file_systems(context: Context) -> str:
@@ -131,14 +135,19 @@ def _touch(context: Context, mount: Mount) -> None:
         )
 
 
+def another(context: Context, mount: Mount) -> str:
+    """Which other file system is mounted at the path; empty when it is this one, or none."""
+    live = live_mounts.at(context.root, mount.mount_path)
+    if live is None or not mount.mount_name or live.source.rstrip("/").endswith(f":/{mount.mount_name}"):
+        return ""
+    return f"{mount.mount_path} has {live.source} mounted, but config.json says {source(mount)}"
+
+
 def _check(context: Context, mount: Mount) -> None:
     """Refuse another file system at the path, then write, read back and delete a file of this node's own."""
-    live = live_mounts.at(context.root, mount.mount_path)
-    if live and mount.mount_name and not live.source.rstrip("/").endswith(f":/{mount.mount_name}"):
-        raise NodeError(
-            f"{mount.mount_path} has {live.source} mounted, but config.json says {source(mount)}",
-            advice="changed file systems reach only new nodes: replace this node",
-        )
+    told = another(context, mount)
+    if told:
+        raise NodeError(told, advice=ANOTHER_ADVICE)
     wait_for(
         lambda: _write(context, mount),
         what=f"writing to {mount.mount_path}",
@@ -156,7 +165,11 @@ def _write(context: Context, mount: Mount) -> None:
         # In a process of its own: one that hangs in a dead mount is left behind, this one goes on.
         context.commands.run("bash", "-c", WRITE, "bash", instance_id, str(probe), timeout_seconds=30)
     except NodeError as error:
-        raise NotYetError(" / ".join(error.last_lines) or error.message) from error
+        said = " / ".join(error.last_lines) or error.message
+        if not any(word in said for word in FULL):
+            raise NotYetError(said) from error
+        # no trouble of this node's, and none that a new one would not have: jobs that only read run on
+        context.warn(f"{mount.mount_path} is full: {said}")
 
 
 def _advice(mount: Mount) -> str:

@@ -28,7 +28,7 @@ def wait_for_network(context: Context) -> str:
         advice=DNS_ADVICE,
     )
     wait_for(
-        lambda: _imds(context),
+        lambda: ask_metadata(context),
         what="instance metadata service",
         deadline=context.deadline,
         say=context.say,
@@ -37,7 +37,12 @@ def wait_for_network(context: Context) -> str:
     return f"{name} is {address}, instance metadata answers"
 
 
-def _imds(context: Context) -> None:
+def ask_metadata(context: Context) -> None:
+    """Have the instance metadata service give a token.
+
+    Raises:
+        NotYetError: it does not.
+    """
     header = "X-aws-ec2-metadata-token-ttl-seconds: 60"
     options = ("--silent", "--show-error", "--fail", "--noproxy", "*", "--max-time", "5")
     try:

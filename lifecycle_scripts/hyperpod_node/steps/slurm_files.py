@@ -23,7 +23,7 @@ def write_files(context: Context) -> str:
         # the service may have started slurmctld, with what is there now
         slurm.mark_loaded(root)
     done = []
-    if root.write(slurm.OWN_CONF, _text(own_settings(context))):
+    if root.write(slurm.OWN_CONF, own_text(context)):
         done.append("settings written")
     if slurm.ensure_include(context, slurm.OWN_CONF):
         done.append("included in slurm.conf")
@@ -96,6 +96,7 @@ def _look_at_auto_resume(context: Context) -> None:
             context.warn(f"srun --auto-resume does nothing: slurm.conf has {name}={value or '(nothing)'}")
 
 
-def _text(values: Mapping[str, str]) -> str:
-    lines = [f"{name}={value}\n" for name, value in values.items()]
+def own_text(context: Context) -> str:
+    """Our file."""
+    lines = [f"{name}={value}\n" for name, value in own_settings(context).items()]
     return HEAD + "".join(lines)

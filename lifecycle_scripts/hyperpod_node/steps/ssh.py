@@ -24,15 +24,28 @@ KEYS = (KEY, "id_ecdsa", "id_rsa")
 def ensure_node_keys(context: Context) -> str:
     """Have a key pair in each shared home, and let it in."""
     context.root.write(CLIENT_PATH, CLIENT)
-    names = [USER, *(user.name for user in context.config.users)]
-    owners = [owner for owner in (account(context.root, name) for name in dict.fromkeys(names)) if owner]
-    shared = [owner for owner in owners if on_shared(context, owner.home)]
+    shared = owners_of_shared_homes(context)
     if not shared:
         raise StepSkippedError(
             "no home is on a shared file system: a key of this node would let nobody in elsewhere"
         )
-    made = [owner.name for owner in shared if _ensure_key(context, owner)]
+    made, failed = [], []
+    for owner in shared:
+        try:
+            made += [owner.name] if _ensure_key(context, owner) else []
+        except (NodeError, OSError) as error:
+            context.warn(f"{owner.name}: {error}")
+            failed.append(owner.name)
+    if failed:
+        raise NodeError(f"no key for {', '.join(failed)}; the other {len(shared) - len(failed)} have theirs")
     return f"{len(shared)} users, {len(made)} keys made by this node"
+
+
+def owners_of_shared_homes(context: Context) -> list[Account]:
+    """The image's own user and the declared ones, as far as all nodes see their homes."""
+    names = dict.fromkeys([USER, *(user.name for user in context.config.users)])
+    owners = [owner for owner in (account(context.root, name) for name in names) if owner]
+    return [owner for owner in owners if on_shared(context, owner.home)]
 
 
 def _ensure_key(context: Context, owner: Account) -> bool:
