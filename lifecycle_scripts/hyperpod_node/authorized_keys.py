@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from hyperpod_node.accounts import Account
 from hyperpod_node.context import Context
+from hyperpod_node.errors import NodeError
 from hyperpod_node.homes import draft_within, read_within, ssh_directory
 
 NAME = "authorized_keys"
@@ -41,3 +43,17 @@ def ensure_keys(context: Context, home: str, block: str, keys: Sequence[str], *,
         draft = draft_within(context, directory, NAME, after, mode=0o600, uid=uid, gid=gid)
         os.rename(draft, NAME, src_dir_fd=directory, dst_dir_fd=directory)
         return True
+
+
+def try_keys(context: Context, owner: Account, block: str, keys: Sequence[str]) -> bool:
+    """The same, and say whether that was possible.
+
+    Users may do with their homes what they like, such as a link for `.ssh`: that costs them their keys, and
+    not the cluster each node that joins.
+    """
+    try:
+        ensure_keys(context, owner.home, block, keys, uid=owner.uid, gid=owner.gid)
+    except (NodeError, OSError) as error:
+        context.warn(f"the keys of {owner.name} stay as they are: {error}")
+        return False
+    return True

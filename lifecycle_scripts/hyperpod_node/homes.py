@@ -145,11 +145,16 @@ def ssh_directory(context: Context, home: str, *, uid: int, gid: int) -> Iterato
     finally:
         os.close(outer)
     try:
-        if made:
+        if made or _left_behind(inner):
             context.root.own(inner, uid, gid)
         yield inner
     finally:
         os.close(inner)
+
+
+def _left_behind(directory: int) -> bool:
+    """Whether a run was ended between making a directory and giving it to its user."""
+    return os.fstat(directory).st_uid == 0 and not os.listdir(directory)
 
 
 def read_within(directory: int, name: str) -> str:

@@ -91,6 +91,20 @@ def test_keys_that_a_former_user_added_stay_out_of_reach_not_deleted(tmp_path: P
     assert keys.read_text() == "ssh-ed25519 OWN own\n"
 
 
+def test_a_link_for_the_folder_of_keys_keeps_no_former_user_in(tmp_path: Path) -> None:
+    node = node_with(tmp_path, ALICE, BOB)
+    set_up(node)
+    found = account(node.context.root, "alice")
+    assert found is not None
+    folder = node.context.root.path(f"{found.home}/.ssh")
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to("elsewhere")
+    node.alter("config", removed_users=("alice", "bob"))
+    assert "2 of them locked now" in removed_users.lock_removed(node.context)
+    assert node.machine.texts("locked") == ["alice", "bob"]
+    assert "the keys of alice stay as they are" in node.log
+
+
 def test_who_comes_back_gets_in_again(tmp_path: Path) -> None:
     node = node_with(tmp_path, ALICE)
     set_up(node)

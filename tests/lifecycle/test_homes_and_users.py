@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -261,7 +262,7 @@ def test_95_a_home_of_another_number_is_refused_with_both_numbers(tmp_path: Path
 
 @pytest.mark.parametrize("place", ["/home/alice", "/home/alice/.ssh"])
 def test_a_link_that_a_user_planted_is_not_followed(tmp_path: Path, place: str) -> None:
-    node = with_users(tmp_path, ALICE)
+    node = with_users(tmp_path, ALICE, BOB)
     prey = node.context.root.path("/root/.ssh")
     prey.mkdir(parents=True)
     link = node.context.root.path(place)
@@ -269,9 +270,41 @@ def test_a_link_that_a_user_planted_is_not_followed(tmp_path: Path, place: str) 
     if place.endswith(".ssh") and os.geteuid() == 0:
         os.chown(link.parent, 2001, 2001)
     link.symlink_to(prey)
-    with pytest.raises(NodeError, match=r"no directory|no plain directory"):
+    if place.endswith(".ssh"):
+        # a home is as its user wants it: for that no node of the cluster is lost
         users.ensure_users(node.context)
+        assert "WARNING: the keys of alice stay as they are: /home/alice/.ssh is no plain dir" in node.log
+        assert account(node.context.root, "bob") is not None
+    else:
+        with pytest.raises(NodeError, match="no directory"):
+            users.ensure_users(node.context)
     assert list(prey.iterdir()) == []
+
+
+def test_a_folder_of_the_users_where_a_file_belongs_costs_no_node(tmp_path: Path) -> None:
+    node = with_users(tmp_path, ALICE, BOB)
+    users.ensure_users(node.context)
+    keys = node.context.root.path("/home/alice/.ssh/authorized_keys")
+    keys.unlink()
+    keys.mkdir()
+    (keys / "x").touch()
+    users.ensure_users(node.context)
+    assert "the keys of alice stay as they are: [Errno" in node.log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_folder_that_an_ended_run_did_not_give_away_is_given_now(tmp_path: Path) -> None:
+    node = with_users(tmp_path, ALICE)
+    users.ensure_users(node.context)
+    folder = node.context.root.path("/home/alice/.ssh")
+    shutil.rmtree(folder)
+    folder.mkdir(0o700)
+    users.ensure_users(node.context)
+    assert (folder.stat().st_uid, folder.stat().st_gid) == (2001, 2001)
+    # what root has put there on purpose stays root's
+    os.chown(folder, 0, 0)
+    users.ensure_users(node.context)
+    assert folder.stat().st_uid == 0
 
 
 def test_locked_databases_are_tried_again(tmp_path: Path) -> None:
@@ -323,6 +356,18 @@ def test_a_key_with_a_passphrase_is_left_alone(tmp_path: Path) -> None:
     ssh.ensure_node_keys(node.context)
     assert node.read("/fsx/alice/.ssh/id_ed25519") == "ENCRYPTED\n"
     assert "cannot be read without its passphrase" in node.log
+
+
+def test_one_broken_home_keeps_nobody_else_from_a_key(tmp_path: Path) -> None:
+    node = with_users(tmp_path, ALICE, BOB)
+    mounts.mount_file_systems(node.context)
+    users.ensure_users(node.context)
+    folder = node.context.root.path("/fsx/alice/.ssh")
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to("elsewhere")
+    with pytest.raises(NodeError, match="no key for alice; the other 1 have theirs"):
+        ssh.ensure_node_keys(node.context)
+    assert node.context.root.path("/fsx/bob/.ssh/id_ed25519").is_file()
 
 
 def test_no_keys_in_local_homes(tmp_path: Path) -> None:

@@ -130,6 +130,17 @@ def test_96_never_writable_fails(tmp_path: Path) -> None:
     assert "no_root_squash" in error.value.advice
 
 
+def test_a_full_file_system_is_told_and_costs_no_node(tmp_path: Path) -> None:
+    node = bench(tmp_path, mode="extension")
+    probe = block_writes(node, "/fsx")
+    probe.rmdir()
+    probe.symlink_to("/dev/full")
+    assert mounts.verify_mounts(node.context) == "LUSTRE at /fsx"
+    assert "WARNING: /fsx is full: bash: line 1: printf: write error: No space left on device" in node.log
+    assert list(node.context.root.path("/fsx").iterdir()) == []
+    assert node.clock.sleeps == []
+
+
 def test_the_write_check_is_a_file_of_this_node_alone(tmp_path: Path) -> None:
     node = bench(tmp_path)
     mounts.mount_file_systems(node.context)

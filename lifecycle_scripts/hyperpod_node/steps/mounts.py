@@ -33,7 +33,10 @@ PORTS = {
 FULL = ("No space left on device", "Disk quota exceeded")
 ANOTHER_ADVICE = "changed file systems reach only new nodes: replace this node"
 # left alone, an empty file would stay for each node that found no room
-WRITE = 'set -e; trap "rm -f -- \\"\\$2\\"" ERR; printf "%s" "$1" >"$2"; read -r back <"$2" || true; rm -f -- "$2"; test "$back" = "$1"'
+WRITE = (
+    """set -e; trap 'rm -f -- "$2"' ERR; printf "%s" "$1" >"$2"; """
+    """read -r back <"$2" || true; rm -f -- "$2"; test "$back" = "$1\""""
+)
 
 
 def mount_file_systems(context: Context) -> str:

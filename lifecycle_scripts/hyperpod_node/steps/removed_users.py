@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hyperpod_node.accounts import Account, account
-from hyperpod_node.authorized_keys import BETWEEN_NODES, DECLARED, ensure_keys
+from hyperpod_node.authorized_keys import BETWEEN_NODES, DECLARED, try_keys
 from hyperpod_node.config import LOWEST_ID
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
@@ -26,14 +26,12 @@ def _lock(context: Context, entry: Account) -> bool:
             advice="remove the name from lifecycle.removed_users",
         )
     context.root.path(f"{SUDOERS}/hyperpod-cdk-{entry.name}").unlink(missing_ok=True)
+    locked = entry.shell == NO_SHELL
+    if not locked:
+        options = ("--lock", "--expiredate", "1", "--shell", NO_SHELL)
+        context.commands.run("usermod", *options, entry.name, attempts=5)
     if context.root.path(entry.home).is_dir():
         # keys in a shared home would let them in wherever the account is made again
-        blocks = (DECLARED, BETWEEN_NODES) if on_shared(context, entry.home) else (DECLARED,)
-        for block in blocks:
-            ensure_keys(context, entry.home, block, (), uid=entry.uid, gid=entry.gid)
-    if entry.shell == NO_SHELL:
-        return False
-    context.commands.run(
-        "usermod", "--lock", "--expiredate", "1", "--shell", NO_SHELL, entry.name, attempts=5
-    )
-    return True
+        for block in (DECLARED, BETWEEN_NODES) if on_shared(context, entry.home) else (DECLARED,):
+            try_keys(context, entry, block, ())
+    return not locked

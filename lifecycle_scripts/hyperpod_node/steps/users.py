@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hyperpod_node.accounts import Account, account, accounts, groups
-from hyperpod_node.authorized_keys import DECLARED, ensure_keys
+from hyperpod_node.authorized_keys import DECLARED, try_keys
 from hyperpod_node.config import User, UserGroup
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
@@ -81,7 +81,8 @@ def _ensure_user(context: Context, user: User, home: str) -> bool:
         _unlock(context, present)
     _ensure_groups(context, user)
     _ensure_sudo(context, user)
-    ensure_keys(context, home, DECLARED, user.ssh_public_keys, uid=user.uid, gid=user.gid)
+    owner = Account(name=user.name, uid=user.uid, gid=user.gid, home=home)
+    try_keys(context, owner, DECLARED, user.ssh_public_keys)
     return present is None
 
 
