@@ -125,6 +125,23 @@ def test_what_a_killed_run_left_is_cleaned_up(tmp_path: Path) -> None:
     assert sorted(path.name for path in node.context.root.path("/home/alice").iterdir()) == [".bashrc"]
 
 
+def test_a_large_cluster_makes_its_homes_one_node_after_the_other(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    moments = []
+    for number in range(3):
+        node = with_users(tmp_path / str(number), ALICE, storage=shared)
+        cluster = node.context.node.cluster
+        node.alter("node", cluster=cluster._replace(instances=cluster.instances[:1] * 500))
+        node.alter("instance", instance_id=f"i-{number:017x}")
+        mounts.mount_file_systems(node.context)
+        began = node.clock.time
+        users.ensure_users(node.context)
+        moments.append(node.clock.time - began)
+    # whoever comes later finds them, and waits for nothing
+    assert 0 < moments[0] < 10
+    assert moments[1:] == [0, 0]
+
+
 def with_users(tmp_path: Path, *entries: dict[str, object], **more: object) -> Bench:
     return bench(tmp_path, users=entries, **more)  # type: ignore[arg-type]
 

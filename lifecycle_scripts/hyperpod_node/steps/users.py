@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 from hyperpod_node.accounts import Account, account, accounts, groups
 from hyperpod_node.authorized_keys import DECLARED, try_keys
 from hyperpod_node.config import User, UserGroup
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError
 from hyperpod_node.homes import choose_base, ensure_home, set_home
+from hyperpod_node.spreading import spread
 
 SUDOERS = "/etc/sudoers.d"
 SHELL = "/bin/bash"
 NO_SHELL = "/usr/sbin/nologin"
+SPREAD_SECONDS = 30
 NUMBERS_ADVICE = "give the user a free number in the deployment's list of users"
 
 
@@ -22,7 +26,11 @@ def ensure_users(context: Context) -> str:
         check_numbers(context, user)
     for group in context.config.user_groups:
         _ensure_group(context, group)
-    base = choose_base(context).path
+    base, shared = choose_base(context)
+    homes = [context.root.path(f"{base}/{user.name}") for user in users]
+    if shared and not all(map(os.path.lexists, homes)):
+        # the first node of a large cluster makes them, and the others find them there
+        spread(context, "homes", longest_seconds=SPREAD_SECONDS)
     made = [user.name for user in users if _ensure_user(context, user, f"{base}/{user.name}")]
     return f"{len(users)} users, {len(made)} of them made now, homes in {base}"
 
