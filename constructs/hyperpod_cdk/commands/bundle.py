@@ -53,8 +53,14 @@ def command(
         return OK
     downloads = spec.lifecycle.downloads
     place = to or downloads.folder or downloads.source or str(Path(file).resolve().parent / DEFAULT_FOLDER)
-    with tempfile.TemporaryDirectory(prefix="hyperpod-cdk-") as folder:
-        faults = bundling.gather(wanted, _target(place), Path(folder), say=print)
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="hyperpod-cdk-") as folder:
+            faults = bundling.gather(wanted, _target(place), Path(folder), say=print)
+    except (BotoCoreError, ClientError, OSError) as error:
+        # a bucket that may not be written to, a disk that is full: no file after this one fares better
+        raise CommandError(f"{place} can not be filled: {error}") from None
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"{len(wanted) - len(faults)} of {len(wanted)} files in {place}")

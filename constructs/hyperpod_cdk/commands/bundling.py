@@ -3,7 +3,7 @@
 import hashlib
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -66,10 +66,14 @@ class Bucket:
         """Whether there is an object of the name; its name says what it is."""
         from botocore.exceptions import ClientError
 
-        with suppress(ClientError):
+        try:
             self._client.head_object(Bucket=self._bucket, Key=self._key(artifact))
-            return True
-        return False
+        except ClientError as error:
+            # 403: the same, to those who may not list the bucket
+            if error.response["Error"]["Code"] not in ("404", "403"):
+                raise
+            return False
+        return True
 
     def put(self, artifact: Artifact, path: Path) -> None:
         """Upload the file; S3 checks that it arrives whole."""
@@ -96,7 +100,7 @@ def gather(
     say: Callable[[str], None],
     opened: Opener | None = None,
 ) -> list[str]:
-    """Bring everything to a target that it has not got, and say what could not be brought.
+    """Bring everything to a target that it has not got, and say what could not be downloaded.
 
     Args:
         wanted: by name.
@@ -112,7 +116,7 @@ def gather(
             continue
         try:
             path = download(artifact, folder, opened or _open)
-        except (OSError, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             faults.append(f"{name}: {artifact.url}: {error}")
             continue
         target.put(artifact, path)

@@ -1,6 +1,7 @@
 """`bundle`: what nodes would download, gathered and checked."""
 
 import hashlib
+import http.client
 import io
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,34 @@ def test_faults_are_told_and_end_with_1(
     out, err = capsys.readouterr()
     assert "0 of 2 files" in out
     assert "prometheus-amd64" in err
+
+
+def test_a_place_that_can_not_be_filled_is_told(
+    monitored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = {"tool-amd64": GOOD}
+    monkeypatch.setattr(bundling, "needed", lambda _spec: wanted)
+    monkeypatch.setattr(bundling, "_open", opened()[0])
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    assert main(["bundle", str(monitored), "--to", str(in_the_way)]) == 2
+    assert f"{in_the_way} can not be filled: [Errno 20] Not a directory" in capsys.readouterr().err
+    with mock_aws():
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+        assert main(["bundle", str(monitored), "--to", "s3://nobodys/b"]) == 2
+    assert "s3://nobodys/b can not be filled: " in capsys.readouterr().err
+
+
+def test_a_connection_that_breaks_off_is_told(tmp_path: Path) -> None:
+    def broken(_url: str) -> Any:
+        raise http.client.IncompleteRead(b"")
+
+    told = bundling.gather(
+        {"tool-amd64": GOOD}, bundling.Folder(tmp_path), tmp_path, say=print, opened=broken
+    )
+    assert told == [f"tool-amd64: {GOOD.url}: IncompleteRead(0 bytes read)"]
 
 
 def test_nodes_on_eks_download_nothing(capsys: pytest.CaptureFixture[str]) -> None:
