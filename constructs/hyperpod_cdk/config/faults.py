@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any, get_args
+from typing import Any
 
 from pydantic_core import ErrorDetails
 
 from hyperpod_cdk.config.document import Document
-from hyperpod_cdk.config.fields import Location, hints, type_at, without_tags
+from hyperpod_cdk.config.fields import Location, members, tags_at, type_at, without_tags
+from hyperpod_cdk.config.meant import discriminator
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.form import MISSING_KEY, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
 from hyperpod_cdk.rules.paths import join
@@ -63,12 +64,12 @@ def _unknown_key(_error: ErrorDetails, location: Location, path: str) -> Finding
 
 
 def _unknown_value(error: ErrorDetails, location: Location, path: str) -> Finding:
-    return _outside(path, error["input"], _members(type_at(location)))
+    return _outside(path, error["input"], members(type_at(location)))
 
 
 def _unknown_tag(error: ErrorDetails, location: Location, path: str) -> Finding:
-    field = error["ctx"]["discriminator"].strip("'")
-    allowed = [tag for one in get_args(type_at(location)) for tag in get_args(hints(one)[field])]
+    field = discriminator(error)
+    allowed = tags_at(location, field)
     path = join(path, field)
     if error["type"] == "union_tag_not_found":
         return MISSING_KEY.finding(path, "is missing", allowed=_listed(allowed))
@@ -104,14 +105,8 @@ def _outside(path: str, given: Any, allowed: list[str]) -> Finding:
     )
 
 
-def _members(kind: Any) -> list[str]:
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return [str(member) for member in kind]
-    return [str(value) for value in get_args(kind)]
-
-
 def _values_of(kind: Any) -> str | None:
-    return _listed(_members(kind)) if isinstance(kind, type) and issubclass(kind, StrEnum) else None
+    return _listed(members(kind)) if isinstance(kind, type) and issubclass(kind, StrEnum) else None
 
 
 def _listed(values: Iterable[str]) -> str:

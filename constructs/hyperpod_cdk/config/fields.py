@@ -3,6 +3,7 @@
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
+from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -16,8 +17,8 @@ def type_at(location: Location) -> Any:
     """The spec's type at a location, None where the spec has none."""
     found: Any = HyperPodSpec
     for step in location:
-        found = _below(_bare(found), step)
-    return _bare(found)
+        found = _below(bare(found), step)
+    return bare(found)
 
 
 def without_tags(location: Location) -> Location:
@@ -25,9 +26,9 @@ def without_tags(location: Location) -> Location:
     steps: list[str | int] = []
     found: Any = HyperPodSpec
     for step in location:
-        if not isinstance(_bare(found), types.UnionType):
+        if not isinstance(bare(found), types.UnionType):
             steps.append(step)
-        found = _below(_bare(found), step)
+        found = _below(bare(found), step)
     return tuple(steps)
 
 
@@ -37,12 +38,25 @@ def hints(cls: type) -> Mapping[str, Any]:
     return get_type_hints(cls, include_extras=True)
 
 
-def _bare(kind: Any) -> Any:
+def members(kind: Any) -> list[str]:
+    """The values of a closed set."""
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return [str(member) for member in kind]
+    return [str(value) for value in get_args(kind)]
+
+
+def tags_at(location: Location, field: str) -> list[str]:
+    """What a field may be that tells the members of the union at a location apart."""
+    return [tag for one in get_args(type_at(location)) for tag in get_args(hints(one)[field])]
+
+
+def bare(kind: Any) -> Any:
+    """A type without annotations, and without None."""
     if get_origin(kind) is Annotated:
-        return _bare(get_args(kind)[0])
+        return bare(get_args(kind)[0])
     if isinstance(kind, types.UnionType) or get_origin(kind) is Union:
         some = [one for one in get_args(kind) if one is not types.NoneType]
-        return _bare(some[0]) if len(some) == 1 else kind
+        return bare(some[0]) if len(some) == 1 else kind
     return kind
 
 

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
 from hyperpod_cdk.config.document import Document, parse
 from hyperpod_cdk.config.faults import finding
-from hyperpod_cdk.config.mending import mended, rest
+from hyperpod_cdk.config.part import PartReader
 from hyperpod_cdk.rules.finding import Finding, Position, ordered
 from hyperpod_cdk.rules.form import BAD_YAML, WRONG_TYPE
+from hyperpod_cdk.rules.registry import check_part
 from hyperpod_cdk.spec import HyperPodSpec
 
 
@@ -96,37 +95,26 @@ def _spec(document: Document, file: Path) -> HyperPodSpec:
         findings.append(WRONG_TYPE.finding("", message, fix=fix, position=document.position("")))
     if isinstance(document.data, dict):
         try:
-            spec = _parsed(document.data)
+            # as JSON, since strict reading of Python data would want dataclasses and enum members
+            (spec,) = adapter().validate_json(json.dumps([document.data]))
         except ValidationError as error:
             unread = {one.path for one in document.findings if one.code == BAD_YAML.code}
-            pairs = [(one, finding(one, one["loc"][1:], document)) for one in error.errors(include_url=False)]
-            findings += [fault for _, fault in pairs if fault.path not in unread]
-            if not document.findings:
-                findings += _beyond_form(document, pairs, file)
+            faults = (finding(one, one["loc"][1:], document) for one in error.errors(include_url=False))
+            findings += [fault for fault in faults if fault.path not in unread]
     if findings:
-        raise ConfigError(findings)
+        raise ConfigError([*findings, *_of_the_rest(document, file)])
     return _placed_at(file, spec)
 
 
-def _parsed(data: Any) -> HyperPodSpec:
-    # as JSON, since strict reading of Python data would want dataclasses and enum members
-    (spec,) = adapter().validate_json(json.dumps([data]))
-    return spec
-
-
-def _beyond_form(
-    document: Document, faults: Sequence[tuple[ErrorDetails, Finding]], file: Path
-) -> list[Finding]:
-    """What the rules find in the rest of a file with faults of form, so that it need not be mended twice."""
-    found = mended(document.data, faults)
-    if found is None:
+def _of_the_rest(document: Document, file: Path) -> list[Finding]:
+    """What holds of a file with faults whatever they were to be, so that it need not be mended twice."""
+    reader = PartReader(document, adapter())
+    spec = reader.read()
+    if spec is None:
         return []
-    data, doubtful = found
-    try:
-        spec = _parsed(data)
-    except ValidationError:
-        return []
-    return [one.at(document.position(one.path)) for one in rest(_placed_at(file, spec), doubtful)]
+    # paths in it are told from the file's folder; whether one could be read is not asked
+    findings = check_part(reader.marked(_placed_at(file, spec)))
+    return [one.at(document.position(one.path)) for one in findings]
 
 
 def _placed_at(path: Path, spec: HyperPodSpec) -> HyperPodSpec:

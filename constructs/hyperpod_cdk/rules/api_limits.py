@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from hyperpod_cdk.rules.look import is_legacy
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.rules.unread import class_of, has_unread, readable
 from hyperpod_cdk.service.shapes import Shape, shape
 
 # spec classes and the structure that each becomes; a field finds its member by name
@@ -119,11 +120,10 @@ def api_limits(spec: s.HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 def _values(part: Any, path: str) -> Iterator[tuple[type, str, Any, str]]:
     """Every field below a part of the spec that differs from its default."""
     if is_dataclass(part):
-        for field in fields(part):
-            value = getattr(part, field.name)
-            if not is_default(value, field):
+        for field, value in readable(part):
+            if has_unread(value) or not is_default(value, field):
                 below = join(path, field.name)
-                yield type(part), field.name, value, below
+                yield class_of(part), field.name, value, below
                 yield from _values(value, below)
     elif isinstance(part, Mapping):
         for key, value in part.items():

@@ -8,6 +8,7 @@ from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
+from hyperpod_cdk.rules.unread import class_of, readable
 from hyperpod_cdk.spec import (
     Account,
     Association,
@@ -83,9 +84,8 @@ def _numbers(part: Any, path: str) -> Iterator[tuple[str, int, range]]:
             yield from _numbers(item, f"{path}[{index}]")
     if not is_dataclass(part):
         return
-    bounds = BOUNDS.get(type(part), {})
-    for field in fields(part):
-        value = getattr(part, field.name)
+    bounds = BOUNDS.get(class_of(part), {})
+    for field, value in readable(part):
         where = f"{path}.{field.name}"
         if field.name not in bounds:
             yield from _numbers(value, where)

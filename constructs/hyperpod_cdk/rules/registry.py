@@ -1,6 +1,7 @@
 """All rules."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import ModuleType
 
 from hyperpod_cdk.rules import (
@@ -57,6 +58,7 @@ from hyperpod_cdk.rules.rule import Check, Rule
 from hyperpod_cdk.rules.together import TOGETHER_CHECKS
 from hyperpod_cdk.rules.training_jobs import JOB_CHECKS
 from hyperpod_cdk.rules.typed import mistyped
+from hyperpod_cdk.rules.unread import UnreadError, until_unread
 from hyperpod_cdk.service.instance_types import Orchestration
 from hyperpod_cdk.spec import HyperPodSpec
 
@@ -121,3 +123,33 @@ def check(spec: HyperPodSpec, *, acknowledged: Iterable[str] = ()) -> list[Findi
         for finding in one(spec)
         if finding.severity is Severity.ERROR or finding.code not in silent
     )
+
+
+def check_part(spec: HyperPodSpec) -> list[Finding]:
+    """The errors that hold whatever stands in the fields of a spec that could not be read.
+
+    Args:
+        spec: with :func:`~hyperpod_cdk.rules.unread.with_unread` parts; of the right types elsewhere.
+    """
+    found = [
+        finding
+        for one in _checks_of(spec)
+        if one.rule.severity is Severity.ERROR
+        for finding in until_unread(partial(one.find, spec, one.rule))
+    ]
+    return ordered(_named(spec, finding) for finding in found)
+
+
+def _checks_of(spec: HyperPodSpec) -> tuple[Check[HyperPodSpec], ...]:
+    """Those of the spec's orchestrator; where that is not known, those of both."""
+    try:
+        return _OF[orchestration(spec)]
+    except UnreadError:
+        return _checks(_ANY)
+
+
+def _named(spec: HyperPodSpec, finding: Finding) -> Finding:
+    try:
+        return with_group(spec, finding)
+    except UnreadError:
+        return finding

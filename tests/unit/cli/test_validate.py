@@ -94,7 +94,8 @@ def test_report_for_machines(faulty: str, broken: str, capsys: pytest.CaptureFix
     out, err = capsys.readouterr()
     report = json.loads(out)
     assert err == ""
-    assert (report["errors"], report["warnings"]) == (2, 1)
+    # of the broken one also what it lacks altogether
+    assert (report["errors"], report["warnings"]) == (3, 1)
     first = report["files"][0]["findings"][0]
     assert (first["code"], first["line"], first["nearest"]) == ("HP301", 18, [2400, 4800])
 

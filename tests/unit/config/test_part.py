@@ -1,10 +1,17 @@
-"""A file whose form is wrong is held to the rules too, as far as it is plain what was meant."""
+"""A file whose form is wrong is held to the rules too, where they do not hang on what is wrong."""
 
+import json
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
-from hyperpod_cdk.config import ConfigError, load
+from hyperpod_cdk.config import ConfigError, load, read_text
+from hyperpod_cdk.rules import Finding, check, errors
+from hyperpod_cdk.rules.form import FORM
 
 GROUP = "cluster.instance_groups[0]"
 COMPUTE = "cluster.instance_groups[1]"
@@ -83,6 +90,7 @@ def test_several_faults_of_form_are_mended_together(tmp_path: Path) -> None:
         ("HP005", f"{GROUP}.instance_count"),
         ("HP006", f"{GROUP}.slurm_config.node_type"),
         ("HP005", "network.availability_zone_ids"),
+        ("HP220", "network.availability_zone_ids[0]"),
         ("HP108", f"{COMPUTE}.instance_type"),
         SIZE_TOLD,
     }
@@ -117,3 +125,75 @@ def test_what_an_anchor_shares_is_mended_at_each_place(tmp_path: Path) -> None:
         load(path)
     assert [one.code for one in caught.value.findings].count("HP003") == 2
     assert SIZE_TOLD in {(one.code, one.path) for one in caught.value.findings}
+
+
+Place = tuple[str | int, ...]
+OF_FORM = {rule.code for rule in FORM}
+FAULTY = (
+    GOOD.replace("[usw2-az4]", "[us-west-2a]")
+    .replace("capacity_gib: 1200", "capacity_gib: 3600")
+    .replace("[cpu]", "[a, b]")
+    .replace("ml.c5.4xlarge", "c5.4xlarge")
+    .replace("mounts: [{storage: shared}]", "mounts: [{storage: scratch}]", 1)
+)
+"""One that breaks rules in five places, and in form nowhere."""
+
+
+def mutants(data: Any) -> Iterator[Any]:
+    """The data with one fault of form, for each place and each kind of fault."""
+    for place in places(data):
+        *_, key = place
+        yield from (changed(data, place, key, {"zz": 1}),)
+        if isinstance(key, str):
+            yield from (changed(data, place, name) for name in (f"{key[:-1]}zz", "qqqq", None))
+            if key not in data:
+                moved = changed(data, place, None)
+                yield {**moved, key: at(data, place)}
+
+
+def places(data: Any, above: Place = ()) -> Iterator[Place]:
+    steps = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for step, value in steps:
+        yield (*above, step)
+        yield from places(value, (*above, step))
+
+
+def at(data: Any, place: Place) -> Any:
+    for step in place:
+        data = data[step]
+    return data
+
+
+def changed(data: Any, place: Place, name: str | int | None, *value: Any) -> Any:
+    """The data with another key, or another value, at a place; no key: without it."""
+    made = deepcopy(data)
+    holder, key = at(made, place[:-1]), place[-1]
+    if isinstance(holder, list):
+        holder[int(key)] = value[0]
+    else:
+        given = holder.pop(key)
+        if name is not None:
+            holder[name] = value[0] if value else given
+    return made
+
+
+def by_rules(findings: Iterator[Finding] | list[Finding]) -> set[tuple[str, str]]:
+    return {(one.code, one.path) for one in findings if one.code not in OF_FORM}
+
+
+@pytest.mark.parametrize("text", [FAULTY, Path("clusters/eks-minimal.yaml").read_text(encoding="utf-8")])
+def test_what_is_told_beside_any_fault_of_form_holds_of_the_file_without_it(text: str) -> None:
+    """Nothing is said because of a key that went, and most of what holds is said at once."""
+    data = YAML(typ="safe").load(text)
+    holds = by_rules(errors(check(read_text(text, file="x.yaml").spec)))
+    tried = kept = 0
+    for mutant in mutants(data):
+        try:
+            read_text(json.dumps(mutant), file="x.yaml")
+        except ConfigError as error:
+            told = by_rules(list(error.findings))
+            assert told <= holds, mutant
+            tried += 1
+            kept += len(told)
+    assert tried > 60
+    assert kept >= 0.6 * tried * len(holds)
