@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct, IConstruct
 
 from hyperpod_cdk import eks
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.checking import acknowledge_warnings, annotate, checked, checked_above
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.cluster.node_permissions import services
@@ -25,6 +26,7 @@ from hyperpod_cdk.storage import ExistingStorage, IStorage, LustreStorage, OpenZ
 class HyperPodStack(cdk.Stack):
     """A HyperPod cluster with its network, storage, roles and node scripts."""
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -13,6 +13,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access.arns import arn, bucket_arn
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.nag import acknowledge, aws_policies, wildcards
 from hyperpod_cdk.service import permissions
 
@@ -57,6 +58,7 @@ class ExecutionRole(Construct):
             this role. Default: none, they are Slurm's.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

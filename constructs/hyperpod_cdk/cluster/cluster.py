@@ -16,6 +16,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access import ClusterRole, ExecutionRole
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.checking import annotate, checked
 from hyperpod_cdk.cluster.accounting_access import open_accounting_database
 from hyperpod_cdk.cluster.base import ClusterBase, IHyperPodCluster, ImportedCluster
@@ -60,6 +61,7 @@ from hyperpod_cdk.spec import (
 class HyperPodCluster(ClusterBase):
     """An Amazon SageMaker HyperPod cluster orchestrated by Slurm or Amazon EKS."""
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,
@@ -94,12 +96,14 @@ class HyperPodCluster(ClusterBase):
 
         Raises:
             SpecError: the spec breaks rules; every finding is in it.
-            ConstructError: orchestrator.eks is given without a control plane, or a control plane without it.
+            ConstructError: an argument is of another type, execution_roles names no group, a group's name is
+                a token, orchestrator.eks is given without a control plane, or a control plane without it.
         """
         super().__init__(scope, construct_id)
         self._eks = cluster.orchestrator.eks
         self._control_plane = control_plane
-        refuse(self.node.path, _plane_faults(self._eks, control_plane))
+        faults = [*_plane_faults(self._eks, control_plane), *_name_faults(cluster, execution_roles or {})]
+        refuse(self.node.path, faults)
         self._deployment = until_a_node(cluster, deployment or Deployment())
         self._lifecycle = lifecycle or Lifecycle()
         described = as_spec(cluster, network, self._lifecycle, self._deployment)
@@ -397,6 +401,22 @@ def _plane_faults(eks: EksOrchestrator | None, plane: IEksControlPlane | None) -
     if eks is None and plane is not None:
         return ["a control plane needs orchestrator.eks in the cluster's spec"]
     return []
+
+
+def _name_faults(cluster: Cluster, roles: Mapping[str, iam.IRole]) -> list[str]:
+    names = [group.instance_group_name for group in cluster.instance_groups]
+    faults = [
+        f"instance_group_name must be known at synth, since resources are named after it, got: {name}"
+        for name in names
+        if isinstance(name, str) and cdk.Token.is_unresolved(name)
+    ]
+    strangers = [name for name in roles if name not in names]
+    if strangers:
+        of_them = ", ".join(map(str, names))
+        faults.append(
+            f"execution_roles names no instance group: {', '.join(strangers)}; there are: {of_them}"
+        )
+    return faults
 
 
 def _volume_key_ids(group: InstanceGroup) -> list[str]:

@@ -9,6 +9,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk import spec
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.nag import acknowledge, in_packs
 
 _MANAGED_KEYS = in_packs(
@@ -41,6 +42,7 @@ class LifecycleBucket(Construct):
         access_log_retention: How long access logs are kept. Default: 90 days.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,
@@ -153,6 +155,7 @@ class LifecycleBucket(Construct):
 class ExistingLifecycleBucket(Construct):
     """A bucket that is already there; arguments as of `LifecycleBucket.from_bucket`."""
 
+    @checked_arguments
     def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket) -> None:
         super().__init__(scope, construct_id)
         self.bucket = bucket

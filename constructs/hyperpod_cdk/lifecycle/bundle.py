@@ -9,6 +9,7 @@ from aws_cdk import aws_s3_deployment as s3_deployment
 from constructs import Construct
 
 from hyperpod_cdk.access.keys import encrypted_log_group
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.lifecycle.bucket import ILifecycleBucket
 from hyperpod_cdk.lifecycle.findings import acknowledge_deployment
@@ -33,6 +34,7 @@ class LifecycleBundle(Construct):
         ConstructError: The folder is missing or empty.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -8,6 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.lifecycle import staging
 from hyperpod_cdk.lifecycle.bucket import ILifecycleBucket
 from hyperpod_cdk.lifecycle.deployed import ON_CREATE, DeployedScripts
@@ -41,6 +42,7 @@ class LifecycleScripts(DeployedScripts):
     on_init_complete = ON_INIT_COMPLETE
     """Script that runs after the service's own set-up."""
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.addresses import addresses_of_nodes
 from hyperpod_cdk.service.instance_types import Orchestration
+from hyperpod_cdk.service.zones import is_zone_id, is_zone_name
 from hyperpod_cdk.spec import InstanceGroup
 
 
@@ -22,6 +23,7 @@ def zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[s
     if not zones:
         return ["availability_zone_ids must name at least one zone by its id, such as usw2-az4, got: none"]
     faults = [f"availability_zone_ids names {zone} {n} times" for zone, n in Counter(zones).items() if n > 1]
+    faults += [_other_form(zone) for zone in zones if not (unresolved(zone) or is_zone_id(zone))]
     if unresolved(*zones):
         return faults
     for group in groups:
@@ -32,6 +34,14 @@ def zone_faults(zones: Sequence[str], groups: Sequence[InstanceGroup]) -> list[s
                 f"network's: {', '.join(zones)}"
             )
     return faults
+
+
+def _other_form(zone: str) -> str:
+    what = "a zone's name, not its id" if is_zone_name(zone) else "no zone id"
+    return (
+        f"availability_zone_ids takes ids such as usw2-az4, got: {zone}, which is {what}; "
+        "`aws ec2 describe-availability-zones` shows both"
+    )
 
 
 def addresses_by_zone(

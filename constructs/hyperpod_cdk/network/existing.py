@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.faults import ConstructError, refuse
 from hyperpod_cdk.nag import acknowledge
 from hyperpod_cdk.spec import ExistingSubnet
@@ -15,6 +16,7 @@ _NO_ROUTE_TABLE = "Annotation::@aws-cdk/aws-ec2:noSubnetRouteTableId"
 class ExistingHyperPodNetwork(Construct):
     """Existing subnets and security groups; arguments as of `HyperPodNetwork.from_attributes`."""
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

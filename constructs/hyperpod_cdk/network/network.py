@@ -8,6 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.nag import acknowledge, in_packs
 from hyperpod_cdk.network.demand import addresses_by_zone, zone_faults
@@ -52,6 +53,7 @@ class HyperPodNetwork(Construct):
         ConstructError: Zones are missing, repeated or unknown, or the range is too small.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -6,6 +6,7 @@ from aws_cdk import Fn, Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.spec import Mount
 
 
@@ -20,6 +21,7 @@ class ExistingStorage(Construct):
         security_group: Group of its servers. Default: unknown.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -9,6 +9,7 @@ from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.checking import annotate, checked_file_system
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network.interface import IHyperPodNetwork
@@ -43,6 +44,7 @@ class LustreStorage(Construct):
         ConstructError: Its zone is none of the network's.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

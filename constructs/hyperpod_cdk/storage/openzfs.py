@@ -9,6 +9,7 @@ from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.checking import annotate, checked_file_system
 from hyperpod_cdk.faults import refuse
 from hyperpod_cdk.network.interface import IHyperPodNetwork
@@ -44,6 +45,7 @@ class OpenZfsStorage(Construct):
             the route tables that MULTI_AZ_1 needs.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,
