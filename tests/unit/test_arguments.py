@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 
 from hyperpod_cdk import HyperPodCluster, HyperPodNetwork, HyperPodStack, LustreStorage
 from hyperpod_cdk.arguments import checked_arguments
+from hyperpod_cdk.eks import EksControlPlane
 from hyperpod_cdk.faults import ConstructError
 from hyperpod_cdk.spec import Cluster, ExistingSubnet, InstanceGroup, NodeType, SlurmConfig
 
@@ -81,6 +82,18 @@ def test_a_construct_of_the_cdk_is_no_network(kind: Any) -> None:
     (fault,) = faults(lambda stack: LustreStorage(stack, "It", network=kind(stack, "Other")))
     assert f"got: a {kind.__name__}" in fault
     assert "HyperPodNetwork.from_attributes(…) takes a VPC that is there" in fault
+
+
+def test_of_a_control_plane() -> None:
+    """The parts of Amazon EKS look at theirs, too."""
+
+    def make(stack: cdk.Stack) -> None:
+        vpc = ec2.Vpc(stack, "Vpc")
+        EksControlPlane(stack, "It", orchestrator={"helm_chart": "chart"}, network=vpc)  # type: ignore[arg-type]
+
+    orchestrator, network = faults(make)
+    assert orchestrator == "orchestrator must be hyperpod_cdk.spec.EksOrchestrator, got: a dict"
+    assert network.endswith("got: a Vpc")
 
 
 def test_of_an_existing_network() -> None:

@@ -14,6 +14,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access.keys import encrypted_log_group
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.eks.access import grant_access
 from hyperpod_cdk.eks.acknowledged import (
     CONTROL_PLANE_POLICIES,
@@ -81,6 +82,7 @@ class EksControlPlane(Construct):
         ConstructError: there are fewer than two zones, or no kubectl layer for the version is installed.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

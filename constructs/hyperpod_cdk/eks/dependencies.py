@@ -8,6 +8,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.eks.acknowledged import acknowledge_chart
 from hyperpod_cdk.eks.values import merged
 from hyperpod_cdk.faults import refuse
@@ -33,6 +34,7 @@ class HyperPodDependencies(Construct):
             add-on's.
     """
 
+    @checked_arguments
     def __init__(
         self, scope: Construct, construct_id: str, *, cluster: eks.Cluster, chart: HelmChart
     ) -> None:

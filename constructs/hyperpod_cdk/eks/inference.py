@@ -7,6 +7,7 @@ from aws_cdk import Aws, Fn
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access.arns import arn
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.eks.identities import OidcProvider, Statement, WebIdentityRole, statement
 from hyperpod_cdk.eks.load_balancing import controller_statements
@@ -37,6 +38,7 @@ class Inference(Construct):
             nothing to add.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.access.arns import arn
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.eks.grafana import GrafanaWorkspace
 from hyperpod_cdk.eks.identities import PodRole, statement
@@ -52,6 +53,7 @@ class Observability(Construct):
         encryption_key: of the metrics. Default: a key of the service.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

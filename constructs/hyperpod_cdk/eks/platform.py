@@ -7,6 +7,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.cluster import HyperPodCluster
 from hyperpod_cdk.eks.add_ons import CERTIFICATES, POD_IDENTITY
 from hyperpod_cdk.eks.control_plane import EksControlPlane, ExistingControlPlane
@@ -38,6 +39,7 @@ class EksPlatform(Construct):
             Kubernetes version is there.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.eks.add_ons import CERTIFICATES, DNS, POD_IDENTITY, add_on
 from hyperpod_cdk.eks.control_plane import EksControlPlane, ExistingControlPlane
 from hyperpod_cdk.eks.identities import OidcProvider
@@ -42,6 +43,7 @@ class EksServices(Construct):
         ConstructError: an existing control plane is asked for what only its owner can give.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

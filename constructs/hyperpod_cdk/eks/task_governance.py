@@ -8,6 +8,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.eks.compute_quota import ComputeQuotas
 from hyperpod_cdk.spec import governance as spec
@@ -33,6 +34,7 @@ class TaskGovernance(Construct):
         encryption_key: for those logs. Default: AWS-managed keys.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,

@@ -6,6 +6,7 @@ from aws_cdk import aws_eks as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
+from hyperpod_cdk.arguments import checked_arguments
 from hyperpod_cdk.eks.add_ons import add_on
 from hyperpod_cdk.nag import acknowledge, aws_policies
 from hyperpod_cdk.network import IHyperPodNetwork
@@ -34,6 +35,7 @@ class TrainingOperator(Construct):
             Default: there is nothing to add.
     """
 
+    @checked_arguments
     def __init__(
         self,
         scope: Construct,
