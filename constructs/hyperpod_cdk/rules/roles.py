@@ -80,6 +80,28 @@ def own_role_needs_more(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             yield rule.finding(f"{path}.execution_role_arn", message, given=group.execution_role_arn)
 
 
+@checks(
+    Rule(
+        code="HP603",
+        title="a role of yours in a VPC",
+        why="nodes make their network interfaces in your subnets with it, and the managed policy of nodes "
+        "has no permission of EC2: they come up without network, often without a message",
+        fix="see that the role allows ec2:CreateNetworkInterface and what else the page lists for a VPC, which "
+        "preflight simulates, and acknowledge this; or leave execution_role_arn out",
+        source=f"{_IAM}, {_MANAGED_POLICY}",
+        severity=Severity.WARNING,
+    )
+)
+def own_role_in_vpc(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    told: set[str] = set()
+    for path, group in groups(spec):
+        arn = group.execution_role_arn
+        if arn is not None and arn not in told and not unresolved(arn):
+            told.add(arn)
+            where = f"{path}.execution_role_arn"
+            yield rule.finding(where, "has to make network interfaces in the VPC", given=arn)
+
+
 def _needs(spec: HyperPodSpec, group: InstanceGroup) -> list[str]:
     """What a group's role must allow beyond the managed policy, in words."""
     config, needs = group.life_cycle_config, []
