@@ -67,12 +67,15 @@ def disable(context: Context, unit: str) -> None:
 
 
 def mask(context: Context, units: Sequence[str]) -> bool:
-    """Stop units and have nobody start them again, and say whether any was not masked before."""
+    """Stop units and have nobody start them again, and say whether any was not masked before.
+
+    An upgrade in the middle of its work may take a quarter of an hour to stop: that is not waited for.
+    """
     new = [unit for unit in units if not is_masked(context.root, unit)]
     if not new:
         return False
     # Units that the image lacks cannot be stopped, and need not be.
-    context.commands.run("systemctl", "mask", NO_RELOAD, "--now", *new, accept=(0, 1, 5), timeout_seconds=120)
+    context.commands.run("systemctl", "mask", NO_RELOAD, "--now", "--no-block", *new, accept=(0, 1, 5))
     left = [unit for unit in new if not is_masked(context.root, unit)]
     if left:
         raise NodeError(f"systemd does not mask {', '.join(left)}", advice="see `systemctl status` of them")

@@ -37,7 +37,10 @@ def ensure_node_keys(context: Context) -> str:
             context.warn(f"{owner.name}: {error}")
             failed.append(owner.name)
     if failed:
-        raise NodeError(f"no key for {', '.join(failed)}; the other {len(shared) - len(failed)} have theirs")
+        raise NodeError(
+            f"no key for {', '.join(failed)}; the other {len(shared) - len(failed)} have theirs",
+            advice="the warnings of this step say what is wrong with these homes; then run the script again",
+        )
     return f"{len(shared)} users, {len(made)} keys made by this node"
 
 

@@ -123,10 +123,14 @@ def test_a_list_of_users_with_windows_line_ends(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("held_seconds", [4, pytest.param(60, marks=pytest.mark.long_nodes)])
 def test_the_lock_of_dpkg_is_held(sandbox: Sandbox, held_seconds: int) -> None:
+    """By an upgrade that goes on to its end when it is stopped: the lock is what is waited for."""
     host = sandbox.start("compute-6" if held_seconds < 60 else "compute-8")
     hold = "f = open('/var/lib/dpkg/lock', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)"
-    program = f"import fcntl, time; {hold}; time.sleep({held_seconds})"
-    host.run(f'setsid python3 -c "{program}" >/dev/null 2>&1 &')
+    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    program = f"import fcntl, signal, time; {deaf}; {hold}; time.sleep({held_seconds})"
+    unit = f'[Service]\nType=oneshot\nTimeoutStopSec=900\nExecStart=/usr/bin/python3 -c "{program}"\n'
+    host.path("/lib/systemd/system/apt-daily-upgrade.service").write_text(unit)
+    host.run("systemctl daemon-reload && systemctl --no-block start apt-daily-upgrade.service")
     run = sandbox.run_script(host)
     assert run.exit_code == 0, run.output
     assert host.run("apt-mark showhold").lines == ["linux-image-aws", "lustre-client-modules-aws"]
