@@ -41,7 +41,8 @@ modprobe lnet
 modprobe kefalnd ipif_name="$interface"
 modprobe ksocklnd
 lnetctl lnet configure
-lnetctl net show --net tcp | grep -q "nid:.*@tcp" || lnetctl net add --net tcp --if "$interface"
+# no pipe: grep ends at the first match, and what then still writes counts as a failure
+grep -q "nid:.*@tcp" <<<"$(lnetctl net show --net tcp)" || lnetctl net add --net tcp --if "$interface"
 mapfile -t devices < <(for device in /sys/class/infiniband/*; do
   driver=$(readlink -f "$device/device/driver" || true)
   if [ "${driver##*/}" = efa ]; then readlink -f "$device"; fi
@@ -51,10 +52,11 @@ used=$((count < LIMIT ? count : LIMIT))
 # spread over the node's cards, whose order is that of their places
 for ((i = 0; i < used; i++)); do
   name=${devices[i * count / used]##*/}
-  lnetctl net show --net efa | grep -qw "$name" || lnetctl net add --net efa --if "$name" --peer-credits 32
+  grep -qw "$name" <<<"$(lnetctl net show --net efa)" ||
+    lnetctl net add --net efa --if "$name" --peer-credits 32
 done
 lnetctl set discovery 1
-lnetctl udsp show | grep -q "src: efa" || lnetctl udsp add --src efa --priority 0
+grep -q "src: efa" <<<"$(lnetctl udsp show)" || lnetctl udsp add --src efa --priority 0
 modprobe lustre
 """
 # AWS's own unit asks instance metadata, and stays failed when that answers late at boot (field report 100).

@@ -247,6 +247,7 @@ class TestSoftware:
         this = scripted(tmp_path, MONITORED, group="controller", answers={"curl": (0, agent())})
         this.context.root.write("/var/lib/hyperpod-cdk/metrics/slurm.prom", "")
         assert metrics.metrics(this.context) == "measured and written"
+        assert "--noproxy *" in next(call for call in this.calls if call.startswith("curl"))
         path = this.context.root.path("/var/lib/hyperpod-cdk/metrics/slurm.prom")
         old = time.time() - 600
         os.utime(path, (old, old))

@@ -251,7 +251,7 @@ def test_efa_that_shows_no_device_is_a_warning_with_advice(tmp_path: Path) -> No
 
 LNETCTL = """#!/bin/bash
 echo "$*" >>"$CALLS"
-[ "$*" != "net show --net tcp" ] || echo "nid: 10.1.0.10@tcp"
+[ "$*" != "net show --net tcp" ] || { echo "nid: 10.1.0.10@tcp"; seq 100000; }
 """
 
 
@@ -279,9 +279,10 @@ def test_a_node_brings_as_many_efa_devices_as_aws_says_and_no_other_ones(
     text = lustre_efa.script(instance_type).replace("/sys/class/infiniband", str(sysfs))
     env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "CALLS": str(calls)}
     subprocess.run(["bash", "-c", text], check=True, env=env)
-    added = [
-        line.split()[5] for line in calls.read_text().splitlines() if line.startswith("net add --net efa")
-    ]
+    lines = calls.read_text().splitlines()
+    added = [line.split()[5] for line in lines if line.startswith("net add --net efa")]
+    # it is there already, and lnetctl would refuse a second one
+    assert not [line for line in lines if line.startswith("net add --net tcp")]
     assert added == [f"rdmap{i:03}" for i in wanted]
     assert len(wanted) == min(count, lustre_efa.limit(instance_type))
 
