@@ -86,7 +86,7 @@ def own_role_needs_more(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         title="a role of yours in a VPC",
         why="nodes make their network interfaces in your subnets with it, and the managed policy of nodes "
         "has no permission of EC2: they come up without network, often without a message",
-        fix="see that the role allows ec2:CreateNetworkInterface and what else the page lists for a VPC, which "
+        fix="see that the role allows ec2:CreateNetworkInterface and what else the page lists for a VPC, as "
         "preflight simulates, and acknowledge this; or leave execution_role_arn out",
         source=f"{_IAM}, {_MANAGED_POLICY}",
         severity=Severity.WARNING,
