@@ -48,6 +48,8 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 node_modules/.installed: package-lock.json $(VENV)/.runtime
 	@echo "installing the CDK CLI"
 	npm ci --silent
+	@# so that an activated environment has cdk, too
+	@ln -sf ../../node_modules/.bin/cdk $(BIN)/cdk
 	@touch $@
 
 setup: $(VENV)/.dev node_modules/.installed

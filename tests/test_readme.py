@@ -7,6 +7,8 @@ from typing import Any
 import aws_cdk as cdk
 from aws_cdk.assertions import Template
 
+from hyperpod_cdk.commands.table import COMMANDS
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -37,3 +39,23 @@ def test_every_relative_link_leads_somewhere() -> None:
 def test_every_example_is_in_the_readme() -> None:
     examples = {path.name for path in (ROOT / "clusters").glob("*.yaml")}
     assert {name for name in examples if f"clusters/{name}" not in README} == set()
+
+
+def test_the_first_screen_leads_to_srun() -> None:
+    """Whoever opens it sees three steps before anything else; 40 lines are a screen."""
+    screen = README.splitlines()[:40]
+    steps = [number for number in "123" if any(line.startswith(f"**{number}. ") for line in screen)]
+    assert steps == ["1", "2", "3"]
+    assert any(line.strip().startswith("srun ") for line in screen)
+
+
+def test_every_command_is_in_the_readme() -> None:
+    assert [
+        name for name in COMMANDS if f"`hyperpod-cdk {name}" not in README and f"`{name}`" not in README
+    ] == []
+
+
+def test_every_anchor_leads_to_a_heading() -> None:
+    headings = re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+    anchors = {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", README)) - anchors == set()

@@ -99,6 +99,7 @@ def test_every_node_joins_and_the_connect_command_leads_to_srun(tmp_path: Path) 
     # the nodes are those of the emulated service's subnets; each session lists them, then what sinfo shows
     sessions = done.stdout.count("aws ssm start-session")
     assert sessions >= 6, "a session after the deployment and each of four changes, and the output itself"
+    assert "  $ srun --nodes=2 hostname\n  ip-10-0-" in done.stdout
     assert done.stdout.count("  ip-10-0-") >= 2 + 3 + 4 + 3 + 3
     logs = sorted((tmp_path / ".rehearsal").glob("compute-1.i-*.log"))
     assert "the node is set up" in logs[0].read_text()

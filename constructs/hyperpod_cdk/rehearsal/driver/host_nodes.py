@@ -190,7 +190,7 @@ class HostNodes:
             connect: the command.
 
         Returns:
-            What the shell showed.
+            What the shell showed, each command before its output.
 
         Raises:
             RehearsalError: the job did not run on every compute node.
@@ -198,9 +198,10 @@ class HostNodes:
         wanted = sorted(host.name for host in self._sandbox.compute)
         self._sandbox.idle(len(wanted))
         path = f"{self.command_folder}:{os.environ['PATH']}"
+        job = f"srun --nodes={len(wanted)} hostname"
         done = subprocess.run(
             ["bash", "-c", connect],
-            input=f"srun --nodes={len(wanted)} hostname </dev/null\nsinfo\n",
+            input=f"{job} </dev/null\nsinfo\n",
             capture_output=True,
             text=True,
             env={**os.environ, "PATH": path},
@@ -210,4 +211,4 @@ class HostNodes:
         lines = done.stdout.splitlines()
         if sorted(lines[: len(wanted)]) != wanted:
             raise RehearsalError(f"srun on {', '.join(wanted)} gave:\n{done.stdout}{done.stderr}")
-        return lines
+        return [f"$ {job}", *lines[: len(wanted)], "$ sinfo", *lines[len(wanted) :]]
