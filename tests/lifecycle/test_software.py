@@ -94,6 +94,16 @@ class TestDocker:
         assert any(call.startswith("usermod") and call.endswith("docker alice") for call in this.calls)
         assert not [call for call in this.calls if call.startswith("apt-get")]
 
+    def test_106_it_comes_after_the_disk_at_each_boot(self, tmp_path: Path) -> None:
+        drop_in = "/etc/systemd/system/docker.service.d/hyperpod-cdk.conf"
+        this = scripted(tmp_path / "a", CONTAINERS, present=["docker"])
+        this.mount("/opt/sagemaker")
+        containers.set_up_docker(this.context)
+        assert this.read(drop_in) == ""
+        this = self.made(tmp_path / "b")
+        containers.set_up_docker(this.context)
+        assert this.read(drop_in) == "[Unit]\nAfter=dlami-nvme.service\n"
+
     def test_a_second_run_restarts_nothing(self, tmp_path: Path) -> None:
         this = self.made(tmp_path)
         containers.set_up_docker(this.context)

@@ -9,11 +9,12 @@ from typing import Any
 from hyperpod_node import apt, slurm
 from hyperpod_node.accounts import groups
 from hyperpod_node.context import Context
-from hyperpod_node.disks import data_disk
+from hyperpod_node.disks import NVME, NVME_UNIT, data_disk
 from hyperpod_node.downloads import fetch, processor
 from hyperpod_node.errors import NodeError, StepSkippedError
 
 DAEMON_JSON = "/etc/docker/daemon.json"
+DOCKER_DROP_IN = "/etc/systemd/system/docker.service.d/hyperpod-cdk.conf"
 DOCKER_PACKAGES = ("docker.io",)
 DOCKER_GROUP = "docker"
 ENROOT_CONF = "/etc/enroot/enroot.conf"
@@ -61,6 +62,9 @@ def _data_root(context: Context) -> tuple[str, bool]:
         # moving the folder would take running containers their images
         context.warn("containers run here already, so that Docker's data stays on the root volume")
         return "/var/lib/docker", False
+    if disk == NVME:
+        # at a boot Docker would be first, and fill what the disk is then mounted over: the root volume
+        context.root.write(DOCKER_DROP_IN, f"[Unit]\nAfter={NVME_UNIT}\n")
     settings["data-root"] = f"{disk}/docker"
     changed = context.root.write(DAEMON_JSON, json.dumps(settings, indent=2) + "\n")
     return settings["data-root"], changed
