@@ -42,6 +42,7 @@ from hyperpod_cdk.rules import (
     own_scripts,
     roles,
     slurm,
+    slurm_conf,
     slurm_settings,
     software_updates,
     user_groups,
@@ -70,7 +71,7 @@ _ANY: tuple[ModuleType, ...] = (
     *(lifecycle_files, own_scripts, orchestrators),
 )
 _SLURM: tuple[ModuleType, ...] = (
-    *(slurm, slurm_settings, lifecycle, users, user_groups),
+    *(slurm, slurm_settings, slurm_conf, lifecycle, users, user_groups),
     *(accounting_database, accounting, node_numbers, node_software, downloads),
 )
 _EKS: tuple[ModuleType, ...] = (

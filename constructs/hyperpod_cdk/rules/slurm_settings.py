@@ -28,6 +28,9 @@ _SERVICES: Mapping[str, str] = {
     "accountingstoragetype": "the service or the scripts",
     "accountingstoragehost": "the service or the scripts",
     "accountingstoragepass": "the service or the scripts",
+    **dict.fromkeys(("slurmuser", "authtype", "plugindir"), "the service, as the image has them"),
+    **dict.fromkeys(("slurmctldport", "slurmdport"), "the service, and nodes that run have the old one"),
+    "statesavelocation": "the service, and the jobs of a running controller lie there",
 }
 
 
@@ -78,9 +81,13 @@ def setting_against_auto_resume(spec: HyperPodSpec, rule: Rule) -> Iterator[Find
     )
 )
 def setting_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
     for name, value in spec.lifecycle.slurm.conf.items():
         if unresolved(name):
             continue
+        first = seen.setdefault(name.lower(), name)
+        if first != name:
+            yield rule.finding(join(_CONF, name), f"is {first} again: case does not count", given=name)
         if not _NAME.fullmatch(name):
             yield rule.finding(_CONF, "has a name that is none", given=name)
         elif not unresolved(value) and not _VALUE.fullmatch(value):

@@ -9,14 +9,15 @@ from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.spec import HyperPodSpec
 
-_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _UIDS = range(2000, 60001)
 # accounts of Ubuntu, of the Deep Learning AMI, of Session Manager and of what Slurm needs
-_TAKEN = (
+TAKEN = (
     *("root", "ubuntu", "slurm", "munge", "sshd", "nobody", "mysql", "ssm-user", "ec2-instance-connect"),
     *("daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data"),
     *("backup", "list", "irc", "gnats", "messagebus", "syslog", "tss", "uuidd", "tcpdump", "landscape"),
 )
+"""Names of accounts that nodes have without us."""
 # options, such as from="10.0.0.0/8", may stand before the type
 _KEY = re.compile(r'(?:(?:[^"\s]|"[^"]*")+ )?(ssh-|ecdsa-sha2-|sk-)\S+ [A-Za-z0-9+/]+=*( .*)?')
 # OpenSSH takes none by default since 7.0 (release notes)
@@ -36,9 +37,9 @@ def user_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for index, user in enumerate(spec.lifecycle.users):
         if unresolved(user.name):
             continue
-        if user.name in _TAKEN or not _NAME.fullmatch(user.name):
+        if user.name in TAKEN or not NAME.fullmatch(user.name):
             nearest = re.sub(r"[^a-z0-9_-]+", "-", user.name.lower()).strip("-")
-            offered = (nearest,) if _NAME.fullmatch(nearest) and nearest not in _TAKEN else ()
+            offered = (nearest,) if NAME.fullmatch(nearest) and nearest not in TAKEN else ()
             yield rule.finding(
                 f"lifecycle.users[{index}].name", "is no name for a user", given=user.name, nearest=offered
             )

@@ -23,15 +23,46 @@ def group(name: str, gid: Any) -> dict[str, Any]:
     return {GROUPS: (UserGroup(name=name, gid=gid),)}
 
 
+def people(*numbers: tuple[int, int | None]) -> dict[str, Any]:
+    listed = (User(name=f"user{i}", uid=uid, gid=gid) for i, (uid, gid) in enumerate(numbers))
+    return {"lifecycle.users": tuple(listed)}
+
+
+def member_of(*names: str) -> dict[str, Any]:
+    return {"lifecycle.users": (User(name="ada", uid=2001, groups=names),)}
+
+
 def two(first: UserGroup, second: UserGroup) -> dict[str, Any]:
     return {GROUPS: (first, second)}
 
 
+# what `scontrol show config` of Slurm 22.05 and 24.11 takes, and what it ends at
+READABLE = (
+    *(("MaxJobCount", value) for value in ("UNLIMITED", "infinite", "5k", "0x10", "70000")),
+    *(("UsePAM", value) for value in ("1", "Yes", "false")),
+    ("KillWait", "65535"),
+    ("SlurmctldDebug", "loud"),
+)
+UNREADABLE = (
+    ("MaxJobCount", "many"),
+    ("KillWait", "30.5"),
+    ("KillWait", "65536"),
+    ("KillWait", "-1"),
+    ("UsePAM", "on"),
+    ("MaxMemPerCPU", "4G"),
+)
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP430", {CONF: {"DefMemPerCPU": "4000"}}, []),
     ("HP430", {CONF: {"NodeName": "a"}}, [f"{CONF}.NodeName"]),
     ("HP430", {CONF: {"partitionname": "a"}}, [f"{CONF}.partitionname"]),
     ("HP430", {CONF: {TEXT_TOKEN: "a"}}, []),
+    ("HP430", {CONF: {"SlurmUser": "root"}}, [f"{CONF}.SlurmUser"]),
+    ("HP436", {CONF: {"DefMemPerCPU": "4000", "maxjobcount": "5", "CertmgrType": "x"}}, []),
+    ("HP436", {CONF: {"DefMemPerCPUs": "4000"}}, [f"{CONF}.DefMemPerCPUs"]),
+    ("HP436", {CONF: {TEXT_TOKEN: "4000"}}, []),
+    *(("HP437", {CONF: {name: value}}, []) for name, value in READABLE),
+    *(("HP437", {CONF: {name: value}}, [f"{CONF}.{name}"]) for name, value in UNREADABLE),
+    ("HP437", {CONF: {"KillWait": TEXT_TOKEN}}, []),
     ("HP431", {CONF: {"TaskPlugin": "task/none"}}, []),
     ("HP431", {CONF: {"TaskPlugin": "task/cgroup"}}, [f"{CONF}.TaskPlugin"]),
     ("HP431", {CONF: {"SchedulerParameters": "defer,permit_job_expansion"}}, []),
@@ -39,6 +70,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP431", {CONF: {"TaskPlugin": TEXT_TOKEN}}, []),
     ("HP432", {CONF: {"DefMemPerCPU": "4000", "X": "a b"}}, []),
     ("HP432", {CONF: {"Def Mem": "4000"}}, [CONF]),
+    ("HP432", {CONF: {"MaxJobCount": "5", "maxjobcount": "6"}}, [f"{CONF}.maxjobcount"]),
     ("HP432", {CONF: {"DefMem": "4000 # four"}}, [f"{CONF}.DefMem"]),
     ("HP432", {CONF: {"DefMem": "4\nNodeName=x"}}, [f"{CONF}.DefMem"]),
     ("HP432", {CONF: {"DefMem": ""}}, [f"{CONF}.DefMem"]),
@@ -69,6 +101,27 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP425", two(UserGroup(name="a", gid=3000), UserGroup(name="a", gid=3001)), [f"{GROUPS}[1].name"]),
     ("HP425", two(UserGroup(name="a", gid=3000), UserGroup(name="b", gid=3000)), [f"{GROUPS}[1].gid"]),
     ("HP425", two(UserGroup(name=TEXT_TOKEN, gid=1), UserGroup(name=TEXT_TOKEN, gid=2)), []),
+    ("HP425", {**people((2001, None), (2002, None)), **group("vision", 3000)}, []),
+    ("HP425", {**people((2001, None)), **group("user0", 2001)}, []),
+    ("HP425", {**people((2001, None)), **group("user0", 3000)}, ["lifecycle.users[0].name"]),
+    ("HP425", {**people((2001, None)), **group("user0", NUMBER_TOKEN)}, []),
+    ("HP425", people((2001, 2002), (2002, None)), ["lifecycle.users[0].gid"]),
+    ("HP425", people((2001, 3000), (2002, 3000)), []),
+    ("HP425", {**people((2001, 2002), (2002, None)), **group("vision", 2002)}, []),
+    ("HP428", {"lifecycle.removed_users": ("bob",)}, []),
+    ("HP428", {"lifecycle.removed_users": ("bob", "ubuntu")}, ["lifecycle.removed_users[1]"]),
+    ("HP428", {"lifecycle.removed_users": ("Bob B",)}, ["lifecycle.removed_users[0]"]),
+    ("HP428", {"lifecycle.removed_users": (TEXT_TOKEN,)}, []),
+    *(
+        ("HP429", {**group("research", 3000), **member_of(*names)}, paths)
+        for names, paths in (
+            (("research", "docker", "of-the-directory"), []),
+            (("reserch",), ["lifecycle.users[0].groups[0]"]),
+            (("docker", "dcoker"), ["lifecycle.users[0].groups[1]"]),
+            (("a b",), ["lifecycle.users[0].groups[0]"]),
+            ((TEXT_TOKEN,), []),
+        )
+    ),
     ("HP426", {"lifecycle.removed_users": ("bob",)}, []),
     ("HP426", {**users("a"), "lifecycle.removed_users": ("bob", "ada")}, ["lifecycle.removed_users[1]"]),
     ("HP426", {**users("a"), "lifecycle.removed_users": LIST_TOKEN}, []),
