@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -131,6 +133,29 @@ def test_a_home_on_the_nodes_own_disk(tmp_path: Path) -> None:
     mounts(this, f"{SOURCE} /fsx lustre rw 0 0")
     with pytest.raises(NodeError, match="ubuntu has /home/ubuntu, on this node's own disk"):
         people.home(this.context)
+
+
+def test_a_home_on_a_file_system_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    this = scripted(tmp_path, users=[{**ALICE, "sudo": False, "groups": []}])
+    this.context.root.write(
+        "/etc/passwd", this.read("/etc/passwd") + "alice:x:2001:2001::/fsx/alice:/bin/bash\n"
+    )
+    with pytest.raises(NodeError, match="alice has no home /fsx/alice"):
+        people.users(this.context)
+    this.context.root.write("/fsx/alice", "no folder")
+    with pytest.raises(NodeError, match="/fsx/alice of alice is no folder"):
+        people.users(this.context)
+
+    stat = Path.stat
+
+    def gone(path: Path, **options: bool) -> os.stat_result:
+        if path.name == "alice":
+            raise OSError(errno.ENODEV, os.strerror(errno.ENODEV))
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", gone)
+    with pytest.raises(NodeError, match="/fsx/alice can not be looked at: No such device"):
+        people.users(this.context)
 
 
 def test_users_who_get_from_node_to_node(tmp_path: Path) -> None:

@@ -116,10 +116,16 @@ def _home_faults(context: Context, user: User, entry: Account) -> list[str]:
 
 
 def _folder_faults(context: Context, entry: Account) -> list[str]:
-    folder = context.root.path(entry.home)
-    if not folder.is_dir():
+    try:
+        status = context.root.path(entry.home).stat()
+    except FileNotFoundError:
         return [f"{entry.name} has no home {entry.home}"]
-    if context.root.is_machine and folder.stat().st_uid != entry.uid:
+    except OSError as error:
+        # a file system that is gone
+        return [f"{entry.home} can not be looked at: {error.strerror}"]
+    if not stat.S_ISDIR(status.st_mode):
+        return [f"{entry.home} of {entry.name} is no folder"]
+    if context.root.is_machine and status.st_uid != entry.uid:
         return [f"{entry.home} does not belong to {entry.name}"]
     return []
 

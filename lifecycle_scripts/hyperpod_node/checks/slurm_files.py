@@ -33,7 +33,8 @@ def files(context: Context) -> str:
 
 def watch(context: Context) -> str:
     """Whether our part is put back when slurm.conf is rewritten."""
-    return _on(context, f"{slurm_watch.FILES}.path", "nobody puts our part of slurm.conf back")
+    nobody = "nobody puts our part of slurm.conf back"
+    return "; ".join(_on(context, f"{name}.path", nobody) for name in (slurm_watch.FILES, slurm_watch.CHANGED))
 
 
 def login_watch(context: Context) -> str:

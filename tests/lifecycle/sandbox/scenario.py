@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from hyperpod_cdk.rehearsal.hosts.host import Host
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
@@ -55,6 +56,15 @@ done | sort -u
 def disk(host: Host) -> list[str]:
     """Every file that came after the image, with owner, mode and a sum of its content."""
     return host.run("bash", "-c", DISK, "bash", *LEFT_OUT).lines
+
+
+def unwell(sandbox: Sandbox) -> dict[str, str]:
+    """What check-node says of the nodes that it does not find well, by host."""
+    with ThreadPoolExecutor(len(sandbox.hosts)) as threads:
+        answers = threads.map(
+            lambda host: (host.name, host.run("hyperpod-check-node", check=False)), sandbox.hosts.values()
+        )
+        return {name: answer.output for name, answer in answers if answer.exit_code}
 
 
 def states(sandbox: Sandbox) -> Mapping[str, str]:

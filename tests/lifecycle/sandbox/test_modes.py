@@ -4,7 +4,7 @@ import pytest
 
 from hyperpod_cdk.rehearsal.hosts.plan import LUSTRE, OPENZFS, Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
-from tests.lifecycle.sandbox.scenario import ACCOUNTS, ALICE, BOB, disk, job, submit
+from tests.lifecycle.sandbox.scenario import ACCOUNTS, ALICE, BOB, disk, job, submit, unwell
 
 
 def everything_works(mode: str, slurm: str, *, openzfs: bool, home: str, twice: bool = True) -> None:
@@ -21,6 +21,7 @@ def everything_works(mode: str, slurm: str, *, openzfs: bool, home: str, twice: 
         found = job(sandbox, number)
         assert (found["user"], found["account"], found["state"]) == ("alice", "research", "COMPLETED")
         assert sandbox.compute[-1].run("stat", "-c", "%u", f"{home}/alice/written").lines == ["2001"]
+        assert unwell(sandbox) == {}
         if not twice:
             return
         before = {host.name: disk(host) for host in sandbox.hosts.values()}
@@ -28,6 +29,13 @@ def everything_works(mode: str, slurm: str, *, openzfs: bool, home: str, twice: 
         after = {host.name: disk(host) for host in sandbox.hosts.values()}
         changed = {name: sorted(set(before[name]) ^ set(after[name])) for name in before}
         assert {name: lines for name, lines in changed.items() if lines} == {}
+        assert unwell(sandbox) == {}
+        if mode == "custom":
+            # in the other modes what the service starts comes in its own time
+            for host in sandbox.hosts.values():
+                host.reboot()
+            sandbox.idle(4)
+            assert unwell(sandbox) == {}
 
 
 TWICE = pytest.param(True, marks=pytest.mark.long_nodes)

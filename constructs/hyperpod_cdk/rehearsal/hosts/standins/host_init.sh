@@ -7,7 +7,10 @@ hostname "$HOST"
 mount --make-rprivate /
 
 switch=/proc/$ROOM/ns/net
-ip link add eth0 type veth peer name "$LINK" netns "$switch"
+# an interface keeps its address over a reboot, so that nobody speaks to a former one
+IFS=. read -ra parts <<<"${ADDRESSES%% *}"
+hardware=$(printf '02:00:%02x:%02x:%02x:%02x' "${parts[@]}")
+ip link add eth0 address "$hardware" type veth peer name "$LINK" netns "$switch"
 nsenter --net="$switch" ip link set "$LINK" master br0 up
 ip link set lo up
 ip link set eth0 up
