@@ -142,6 +142,10 @@ class TestDocker:
         with pytest.raises(StepSkippedError, match="nothing may be asked of the internet"):
             containers.set_up_docker(this.context)
         assert not [call for call in this.calls if call.startswith("apt-get")]
+        closed = {"containers": {"required": True}, "downloads": {"internet": False}}
+        with pytest.raises(NodeError, match="no Docker on this image") as error:
+            containers.set_up_docker(scripted(tmp_path / "b", closed).context)
+        assert "use an image that has it" in error.value.advice
 
 
 class TestEnroot:

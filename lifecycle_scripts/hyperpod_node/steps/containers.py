@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from hyperpod_node import apt, slurm
 from hyperpod_node.accounts import groups
@@ -38,7 +38,11 @@ def set_up_docker(context: Context) -> str:
     if context.commands.available("docker"):
         had = "of the image"
     elif not context.config.features.downloads.internet:
-        raise StepSkippedError("no Docker on this image, and nothing may be asked of the internet")
+        _do_without(
+            context,
+            "no Docker on this image, and nothing may be asked of the internet",
+            advice="use an image that has it, or lifecycle.downloads.internet: true",
+        )
     else:
         apt.install(context, DOCKER_PACKAGES)
         had = "installed"
@@ -47,6 +51,13 @@ def set_up_docker(context: Context) -> str:
     context.commands.run("systemctl", "restart" if changed else "start", "docker", timeout_seconds=120)
     joined = _join_group(context)
     return f"Docker {had}, images in {where}" + (f", {', '.join(joined)} may use it" if joined else "")
+
+
+def _do_without(context: Context, lack: str, *, advice: str) -> NoReturn:
+    asked = context.config.features.containers
+    if asked and asked.required:
+        raise NodeError(lack, advice=advice)
+    raise StepSkippedError(lack)
 
 
 def _data_root(context: Context) -> tuple[str, bool]:
@@ -135,10 +146,7 @@ def _install_enroot(context: Context) -> None:
     missing = [name for name in ENROOT_ARTIFACTS if f"{name}-{processor()}" not in known]
     if missing:
         lacks = f"no Enroot on this image, and no {', '.join(missing)} in lifecycle.downloads.overrides"
-        asked = context.config.features.containers
-        if asked and asked.required:
-            raise NodeError(lacks, advice="give each its url and sha256 there: nothing is used unchecked")
-        raise StepSkippedError(lacks)
+        _do_without(context, lacks, advice="give each its url and sha256 there: nothing is used unchecked")
     apt.install_files(context, [fetch(context, name) for name in ENROOT_ARTIFACTS])
 
 
