@@ -81,10 +81,10 @@ def same_group(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 def _own_groups(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     """Of users: without a gid each has one of the user's name and number, which is nobody else's."""
     users, declared = spec.lifecycle.users, spec.lifecycle.user_groups
-    known = [value for one in (*users, *declared) for value in (one.name, one.gid) if value is not None]
-    if unresolved(*known, *(user.uid for user in users)):
-        return
     numbers = {group.name: group.gid for group in declared}
+    known = [value for user in users for value in (user.name, user.uid, user.gid) if value is not None]
+    if unresolved(numbers, *known):
+        return
     own = {user.uid: user.name for user in users if user.gid is None}
     for index, user in enumerate(users):
         path, gid = f"lifecycle.users[{index}]", user.uid if user.gid is None else user.gid
