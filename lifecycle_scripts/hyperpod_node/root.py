@@ -60,7 +60,8 @@ class Root(NamedTuple):
             return True
         if present is None:
             target.parent.mkdir(parents=True, exist_ok=True)
-        draft = target.with_name(f".{target.name}.hyperpod-cdk")
+        # several controllers may write the same file of a shared directory
+        draft = target.with_name(f".{target.name}.hyperpod-cdk.{os.uname().nodename}")
         try:
             handle = _new_file(draft, mode)
         except FileExistsError:

@@ -7,6 +7,7 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -164,6 +165,24 @@ def test_files_are_put_in_place_whole_and_with_their_mode(tmp_path: Path) -> Non
     assert [path.name for path in (tmp_path / "etc").iterdir()] == ["secret"]
     with pytest.raises(ValueError, match="not an absolute path"):
         root.path("etc/secret")
+
+
+def test_two_hosts_may_write_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As two controllers do whose configuration lies in a shared directory."""
+    root, moved, rename = Root(tmp_path), [], Path.replace
+
+    def beside(draft: Path, target: Path) -> Path:
+        moved.append(draft.name)
+        if len(moved) == 1:
+            monkeypatch.setattr("os.uname", lambda: SimpleNamespace(nodename="other"))
+            root.write("/shared/slurm.conf", "the other's\n")
+        return rename(draft, target)
+
+    monkeypatch.setattr(Path, "replace", beside)
+    assert root.write("/shared/slurm.conf", "ours\n")
+    assert root.read("/shared/slurm.conf") == "ours\n"
+    assert len(set(moved)) == 2
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["slurm.conf"]
 
 
 def test_a_signal_ends_the_command_too(commands: Commands) -> None:
