@@ -1,5 +1,6 @@
 """Nothing of a sandbox outlives it, however it ends."""
 
+import json
 import os
 import re
 import shlex
@@ -135,3 +136,25 @@ def test_a_limited_host_gets_its_share_of_the_processors() -> None:
             used.append(host.cpu_seconds() - before)
         assert used[0] < 0.3, "two busy loops of two seconds got more than a twentieth of a processor"
         assert used[1] > used[0]
+
+
+@pytest.mark.long_nodes
+def test_nobody_gets_another_hardware_address_when_hosts_come_and_go() -> None:
+    """Else those that are there go on speaking to the former one for some seconds."""
+    with Sandbox(Plan(groups=usual_groups(1, login=0))) as sandbox:
+        switch = sandbox.room.command("ip", "-json", "link", "show", "br0", network_only=True)
+
+        def of_switch() -> str:
+            done = subprocess.run(switch, capture_output=True, text=True, check=True)
+            return str(json.loads(done.stdout)[0]["address"])
+
+        before = of_switch()
+        sandbox.up()
+        (compute,) = sandbox.compute
+        address = compute.run("cat", "/sys/class/net/eth0/address").output
+        sandbox.grow("compute", 2)
+        sandbox.up()
+        assert of_switch() == before
+        compute.reboot()
+        assert compute.run("cat", "/sys/class/net/eth0/address").output == address
+        assert of_switch() == before
