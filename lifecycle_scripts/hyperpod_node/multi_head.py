@@ -63,7 +63,9 @@ def notification_settings(context: Context) -> Mapping[str, str]:
 def _folder(context: Context) -> Path:
     parameters = context.node.multi_head
     assert parameters is not None
-    folder = context.root.path(f"{parameters.shared_directory}/hyperpod-cdk/{context.node.cluster.name}")
+    # by the id: a file system outlives its cluster, and the next one of that name has other nodes
+    cluster = context.node.cluster.arn.rpartition("/")[2]
+    folder = context.root.path(f"{parameters.shared_directory}/hyperpod-cdk/{cluster}")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -107,6 +109,11 @@ def _link(place: Path, target: Path) -> None:
         place.unlink()
     elif place.exists():
         kept = place.with_name(f"{place.name}.before-hyperpod-cdk")
+        if kept.is_file():
+            # it was a link once: whoever put a file in its place wrote what is newer than the shared one
+            draft = target.with_name(f".{target.name}.hyperpod-cdk")
+            shutil.copy2(place, draft)
+            draft.replace(target)
         if kept.is_dir():
             shutil.rmtree(kept)
         # not a rename alone: what an image's lower layer holds cannot be renamed on an overlay
@@ -120,8 +127,7 @@ def _all_controllers_named(context: Context) -> int:
 
     def named() -> int:
         heads = slurm.controllers(context)
-        text = context.root.read(slurm.CONF)
-        missing = [head.name for head in heads if head.address not in text]
+        missing = [head.name for head in heads if not slurm.names_address(context.root, head.address)]
         if missing or len(heads) < 2:
             raise NotYetError(f"slurm.conf lacks {', '.join(missing) or 'a second controller'}")
         return len(heads)

@@ -69,6 +69,11 @@ def controllers(context: Context) -> list[facts.Instance]:
     return sorted(found, key=lambda entry: (len(entry.name), entry.name))
 
 
+def names_address(root: Root, address: str) -> bool:
+    """Whether slurm.conf has an address: the whole of it, not the beginning of a longer one."""
+    return bool(re.search(rf"(?<![\d.]){re.escape(address)}(?![\d.])", root.read(CONF)))
+
+
 def ensure_include(context: Context, path: str) -> bool:
     """Have slurm.conf include a file of its own folder; nothing else of it is touched."""
     if path in includes(context.root):
@@ -122,9 +127,11 @@ def reconfigure(context: Context) -> str:
             "slurm.conf names other nodes than slurmctld runs with, and this Slurm would end over it"
         )
         return "not reconfigured: this Slurm takes new nodes in at a restart only"
+    # before, since whoever rewrites a file meanwhile may be too late for slurmctld
+    said = digest(context.root)
     # it may be starting again after the agent's own reconfigure
     context.commands.run("scontrol", "reconfigure", attempts=5, advice=RECONFIGURE_ADVICE)
-    mark_loaded(context.root)
+    context.root.write(LOADED, f"{said}\n")
     return "slurmctld and all nodes read it again"
 
 

@@ -60,7 +60,7 @@ def test_two_controllers_have_one_configuration_and_one_state(tmp_path: Path) ->
     first.context.root.path("/var/spool/slurmctld/job_state").write_text("jobs")
     assert second.read("/var/spool/slurmctld/job_state") == "jobs"
     assert "the second one's" in second.read(f"{slurm.CONF}.before-hyperpod-cdk")
-    mark = first.read("/fsx/hyperpod-cdk/ml-training-cluster/state/.hyperpod-cdk")
+    mark = first.read("/fsx/hyperpod-cdk/abcdefghijkl/state/.hyperpod-cdk")
     assert mark == f"settled by {first.context.node.instance.instance_id}\n"
     # what a step writes reaches both, and the links stay
     slurm_files.write_files(first.context)
@@ -72,7 +72,7 @@ def test_the_state_of_a_controller_that_ran_alone_is_taken_over(tmp_path: Path) 
     node = head(tmp_path)
     node.machine.write("/var/spool/slurmctld/job_state", "jobs")
     multi_head.share(node.context)
-    assert node.read("/fsx/hyperpod-cdk/ml-training-cluster/state/job_state") == "jobs"
+    assert node.read("/fsx/hyperpod-cdk/abcdefghijkl/state/job_state") == "jobs"
     assert node.read("/var/spool/slurmctld/job_state") == "jobs"
 
 
@@ -84,12 +84,41 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert sorted(str(path) for path in node.context.root.path("/opt/slurm").rglob("*")) == before
 
 
+def test_a_link_that_was_replaced_by_a_newer_file_comes_back_with_it(tmp_path: Path) -> None:
+    node = head(tmp_path)
+    multi_head.share(node.context)
+    # as a program does that writes a draft and renames it
+    path = node.context.root.path(slurm.CONF)
+    text = node.read(slurm.CONF) + "NodeName=ip-10-1-0-77\n"
+    path.unlink()
+    path.write_text(text)
+    multi_head.share(node.context)
+    assert path.is_symlink()
+    assert node.read(slurm.CONF) == text
+
+
+def test_a_cluster_of_the_same_name_begins_anew_on_the_old_file_system(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    former = head(tmp_path / "a", storage=shared)
+    former.machine.write("/var/spool/slurmctld/job_state", "jobs of another cluster")
+    multi_head.share(former.context)
+    node = head(tmp_path / "b", storage=shared)
+    cluster = node.context.node.cluster
+    another = cluster.arn.replace("abcdefghijkl", "mnopqrstuvwx")
+    node.alter("node", cluster=cluster._replace(arn=another))
+    node.machine.append(slurm.CONF, "# the new one's")
+    assert multi_head.share(node.context).endswith("made by this one")
+    assert "the new one's" in node.read(slurm.CONF)
+    assert node.read("/var/spool/slurmctld/job_state") == ""
+
+
 def test_each_controller_keeps_its_own_database_password_file(tmp_path: Path) -> None:
     node = head(tmp_path)
     node.machine.write(slurm.SLURMDBD_CONF, "StoragePass=x\n")
     multi_head.share(node.context)
     assert not node.context.root.path(slurm.SLURMDBD_CONF).is_symlink()
-    shared = node.context.root.path("/fsx/hyperpod-cdk/ml-training-cluster/etc")
+    shared = node.context.root.path("/fsx/hyperpod-cdk/abcdefghijkl/etc")
     assert not list(shared.glob("slurmdbd*"))
     assert stat.S_IMODE((shared.parent / "state").stat().st_mode) == 0o700
 
@@ -106,6 +135,16 @@ def test_a_controller_that_slurm_conf_lacks_is_waited_for(tmp_path: Path) -> Non
     node.clock.meanwhile = agent
     assert multi_head.share(node.context).startswith("2 controllers share")
     assert len(node.clock.sleeps) == 3
+
+
+def test_an_address_that_begins_another_one_is_no_controller_of_slurm_conf(tmp_path: Path) -> None:
+    node = head(tmp_path)
+    document = resource_config()
+    document["InstanceGroups"][0]["Instances"].append({**SECOND, "CustomerIpAddress": "10.1.0.20"})
+    node.machine.write("/opt/ml/config/resource_config.json", json.dumps(document))
+    # 10.1.0.200 is there
+    with pytest.raises(NodeError, match=r"slurm\.conf lacks controller-2"):
+        multi_head.share(node.context)
 
 
 def test_a_controller_that_never_comes_is_told(tmp_path: Path) -> None:
@@ -209,3 +248,14 @@ def test_the_second_controller_starts_without_a_first_one_that_is_gone(
     assert slurm_controller.start_controller(node.context) == "slurmctld answers"
     assert "this controller starts without it" in node.log
     assert node.clock.time == pytest.approx(slurm_controller.FIRST_LIMIT_SECONDS)
+
+
+def test_another_controllers_answer_is_not_this_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = head(tmp_path)
+    monkeypatch.setattr(slurm_controller, "DAEMON_LIMIT_SECONDS", 20)
+    monkeypatch.setitem(COMMANDS, "scontrol", lambda _machine, _call: (0, UP))
+    monkeypatch.setitem(
+        COMMANDS, "systemctl", lambda _machine, call: (3 * ("is-active" in call.arguments), "")
+    )
+    with pytest.raises(NodeError, match="does not run on this controller"):
+        slurm_controller.start_controller(node.context)

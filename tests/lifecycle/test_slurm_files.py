@@ -11,6 +11,7 @@ import pytest
 from hyperpod_cdk.rehearsal.node import CommandFault
 from hyperpod_node import slurm, slurm_plugins, slurm_topology
 from hyperpod_node.catalogue import STEPS
+from hyperpod_node.commands import Commands, Completed
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.step import SLURM_FILES
 from hyperpod_node.steps import slurm_controller, slurm_files, slurm_watch
@@ -48,6 +49,16 @@ def test_32_a_rewritten_slurm_conf_gets_its_include_back(tmp_path: Path) -> None
     assert slurm_files.write_files(node.context) == "included in slurm.conf"
     # the agent's own reconfigure may have come in between: slurmctld has to read it again
     assert slurm_files.refresh(node.context) == "slurmctld and all nodes read it again"
+
+
+@pytest.mark.parametrize("mode", ["custom", "extension"])
+def test_a_rewrite_takes_our_accounting_away_for_no_longer_than_the_rest(tmp_path: Path, mode: str) -> None:
+    node = controller(tmp_path, mode=mode)
+    node.machine.write(slurm.ACCOUNTING_CONF, "AccountingStorageType=accounting_storage/slurmdbd\n")
+    node.machine.write(slurm.CONF, "ClusterName=ml-cluster\n")
+    slurm_files.write_files(node.context)
+    # what the service set up itself is its own affair
+    assert (slurm.ACCOUNTING_CONF in slurm.includes(node.context.root)) is (mode == "custom")
 
 
 def test_the_profile_yields_to_slurm_conf_and_the_deployments_settings_do_not(tmp_path: Path) -> None:
@@ -202,6 +213,35 @@ def test_108_37_what_changed_after_the_start_is_read_again(tmp_path: Path) -> No
         slurm_files.refresh(node.context)
 
 
+def test_a_run_that_ended_before_the_reconfigure_leaves_it_to_the_next_one(tmp_path: Path) -> None:
+    fault = CommandFault(command="scontrol", contains="reconfigure", times=5)
+    node = running(tmp_path, {"conf": {"DefMemPerCPU": "100"}}, faults=[fault])
+    slurm_files.write_files(node.context)
+    with pytest.raises(NodeError):
+        slurm_files.refresh(node.context)
+    assert slurm_files.write_files(node.context) == "as they should be"
+    assert slurm_files.refresh(node.context) == "slurmctld and all nodes read it again"
+
+
+def test_what_is_written_during_a_reconfigure_is_read_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = running(tmp_path)
+    slurm_files.write_files(node.context)
+    run = type(node.context.commands).run
+
+    def late(self: Commands, *arguments: str, **more: Any) -> Completed:
+        done = run(self, *arguments, **more)
+        if arguments == ("scontrol", "reconfigure"):
+            node.machine.append(slurm.CONF, "SlurmdTimeout=400")
+        return done
+
+    monkeypatch.setattr(Commands, "run", late)
+    slurm_files.refresh(node.context)
+    monkeypatch.undo()
+    assert slurm_files.refresh(node.context) == "slurmctld and all nodes read it again"
+
+
 def test_the_databases_password_is_no_reason_to_reconfigure(tmp_path: Path) -> None:
     node = controller(tmp_path)
     before = slurm.digest(node.context.root)
@@ -274,7 +314,8 @@ def test_units_are_written_and_started_once(tmp_path: Path) -> None:
         slurm_watch.watch_files(node.context)
     assert len(node.calls("systemctl", "daemon-reload")) == 1
     assert node.calls("systemctl", "enable") == [
-        ["systemctl", "enable", "--no-reload", "--now", f"{slurm_watch.FILES}.path"]
+        ["systemctl", "enable", "--no-reload", "--now", f"{name}.path"]
+        for name in (slurm_watch.CHANGED, slurm_watch.FILES)
     ]
     login = bench(tmp_path / "login", group="login")
     assert slurm_watch.refresh_login(login.context) == "hyperpod-cdk-slurm-login.timer is on"
@@ -282,3 +323,14 @@ def test_units_are_written_and_started_once(tmp_path: Path) -> None:
     timer = login.read(f"/etc/systemd/system/{slurm_watch.LOGIN}.timer")
     for setting in ("OnUnitInactiveSec=60", "RandomizedDelaySec=15", "AccuracySec=5"):
         assert setting in timer.splitlines()
+
+
+def test_a_rewrite_before_anybody_watches_is_noticed_too(tmp_path: Path) -> None:
+    node = controller(tmp_path)
+    before = node.read(slurm.CONF)
+    slurm_files.write_files(node.context)
+    slurm_watch.watch_files(node.context)
+    assert not node.context.root.path(slurm_watch.MARK).exists()
+    node.machine.write(slurm.CONF, before)
+    slurm_watch.watch_files(node.context)
+    assert node.context.root.path(slurm_watch.MARK).exists()

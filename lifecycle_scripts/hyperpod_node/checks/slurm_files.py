@@ -34,7 +34,9 @@ def files(context: Context) -> str:
 def watch(context: Context) -> str:
     """Whether our part is put back when slurm.conf is rewritten."""
     nobody = "nobody puts our part of slurm.conf back"
-    return "; ".join(_on(context, f"{name}.path", nobody) for name in (slurm_watch.FILES, slurm_watch.CHANGED))
+    return "; ".join(
+        _on(context, f"{name}.path", nobody) for name in (slurm_watch.FILES, slurm_watch.CHANGED)
+    )
 
 
 def login_watch(context: Context) -> str:

@@ -31,8 +31,7 @@ def wait_for_configuration(context: Context) -> str:
     address = context.node.instance.address
 
     def named() -> None:
-        # a whole address, not the beginning of a longer one
-        if not re.search(rf"(?<![\d.]){re.escape(address)}(?![\d.])", context.root.read(slurm.CONF)):
+        if not slurm.names_address(context.root, address):
             raise NotYetError(f"{slurm.CONF} does not name {address}")
 
     wait_for(
@@ -104,3 +103,6 @@ def _ping(context: Context) -> None:
     done = context.commands.run("scontrol", "ping", accept=(0, 1))
     if not re.search(r"\bUP\b", done.text):
         raise NotYetError(done.text or "scontrol ping prints nothing")
+    # the one that answers may be another controller's
+    if context.node.multi_head and not units.is_active(context, "slurmctld"):
+        raise NotYetError("slurmctld does not run on this controller")

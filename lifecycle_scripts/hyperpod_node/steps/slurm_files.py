@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hyperpod_node import multi_head, slurm, slurm_plugins, slurm_topology, units
+from hyperpod_node.catalogue.modes import OURS
 from hyperpod_node.context import Context
 from hyperpod_node.errors import StepSkippedError
 
@@ -25,16 +26,25 @@ def write_files(context: Context) -> str:
     done = []
     if root.write(slurm.OWN_CONF, own_text(context)):
         done.append("settings written")
-    if slurm.ensure_include(context, slurm.OWN_CONF):
+    if _include(context):
         done.append("included in slurm.conf")
     if slurm_plugins.expand(root):
         done.append("plugstack.conf without wildcards")
     done += filter(None, [slurm_topology.guard(context)])
     _look_at_auto_resume(context)
     if done:
-        # Whoever rewrote slurm.conf may have had slurmctld read it without our part.
-        root.path(slurm.LOADED).unlink(missing_ok=True)
+        # Whoever rewrote slurm.conf may have had slurmctld read it without our part. Noted until it has read
+        # this: a run that ends before, or whose reconfigure fails, leaves it to the next one.
+        root.write(slurm.LOADED, "not what the files say\n")
     return ", ".join(done) or "as they should be"
+
+
+def _include(context: Context) -> bool:
+    """Have slurm.conf include our file, and the accounting where it is ours too."""
+    paths = [slurm.OWN_CONF]
+    if context.node.mode in OURS and slurm.settings(context.root, slurm.ACCOUNTING_CONF):
+        paths.append(slurm.ACCOUNTING_CONF)
+    return any([slurm.ensure_include(context, path) for path in paths])
 
 
 def refresh(context: Context) -> str:

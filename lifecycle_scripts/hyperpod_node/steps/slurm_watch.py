@@ -9,11 +9,15 @@ from hyperpod_node.context import Context
 from hyperpod_node.steps.keep import COMMAND
 
 UNITS = "/etc/systemd/system"
+CHANGED = "hyperpod-cdk-slurm-changed"
 FILES = "hyperpod-cdk-slurm-files"
+MARK = f"/run/{CHANGED}"
 LOGIN = "hyperpod-cdk-slurm-login"
-# The service's agent rewrites slurm.conf when nodes come and go, and with it goes what we included.
+# The service's agent rewrites slurm.conf when nodes come and go, and our part goes with it. While what
+# a path unit started is running, systemd sees no change of the path (measured, 257): a rewrite in that time
+# would stay without our part. So a first pair of units only leaves a mark, which lasts until it is seen.
 ON_CONTROLLER = {
-    f"{FILES}.path": f"""[Unit]
+    f"{CHANGED}.path": f"""[Unit]
 Description=Watches slurm.conf for hyperpod-cdk
 
 [Path]
@@ -22,13 +26,30 @@ PathChanged={slurm.CONF}
 [Install]
 WantedBy=multi-user.target
 """,
-    f"{FILES}.service": f"""[Unit]
-Description=Puts the part of hyperpod-cdk back into slurm.conf
-StartLimitIntervalSec=60
-StartLimitBurst=30
+    f"{CHANGED}.service": f"""[Unit]
+Description=Notes for hyperpod-cdk that slurm.conf was rewritten
+StartLimitIntervalSec=0
 
 [Service]
 Type=oneshot
+ExecStart=/bin/touch {MARK}
+""",
+    f"{FILES}.path": f"""[Unit]
+Description=Waits for a rewritten slurm.conf for hyperpod-cdk
+
+[Path]
+PathExists={MARK}
+
+[Install]
+WantedBy=multi-user.target
+""",
+    f"{FILES}.service": f"""[Unit]
+Description=Puts the part of hyperpod-cdk back into slurm.conf
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+ExecStartPre=/bin/rm --force {MARK}
 ExecStart={COMMAND} --hook slurm_files
 TimeoutStartSec=300
 """,
@@ -61,7 +82,11 @@ ExecStart=/bin/systemctl start slurmd.service
 
 def watch_files(context: Context) -> str:
     """Have our part put back into slurm.conf whenever it is rewritten."""
-    return _have(context, ON_CONTROLLER, f"{FILES}.path")
+    said = _have(context, ON_CONTROLLER, f"{CHANGED}.path", f"{FILES}.path")
+    if slurm.OWN_CONF not in slurm.includes(context.root):
+        # rewritten since our part was put there, when nobody watched yet
+        context.root.write(MARK, "")
+    return said
 
 
 def refresh_login(context: Context) -> str:
@@ -69,9 +94,10 @@ def refresh_login(context: Context) -> str:
     return _have(context, ON_LOGIN, f"{LOGIN}.timer")
 
 
-def _have(context: Context, files: Mapping[str, str], started: str) -> str:
+def _have(context: Context, files: Mapping[str, str], *started: str) -> str:
     changed = [name for name, text in files.items() if context.root.write(f"{UNITS}/{name}", text)]
     if changed:
         units.read_again(context, {name: f"{UNITS}/{name}" for name in files})
-    units.enable(context, started, start=True)
-    return f"{started} is on"
+    for unit in started:
+        units.enable(context, unit, start=True)
+    return f"{' and '.join(started)} {'are' if len(started) > 1 else 'is'} on"

@@ -23,7 +23,7 @@ SLURM = {
 }
 LOGIN_WATCH = "hyperpod-cdk-slurm-login.service"
 LAST_START = "systemctl show --property=ExecMainStartTimestampMonotonic slurmd"
-OWN = "/opt/slurm/etc/hyperpod-cdk.conf"
+CONF = "/opt/slurm/etc/slurm.conf"
 
 # The tests of this file go on from one another: somebody leaves, and the cluster grows under a running job.
 
@@ -91,6 +91,18 @@ def test_32_a_slurm_conf_without_our_part_gets_it_back(cluster: Sandbox) -> None
     )
     assert until(lambda: shown(cluster, "DefMemPerCPU") == "100")
     assert cluster.controller.run("pidof slurmctld").output == process
+
+
+def test_rewrites_in_a_row_leave_no_slurm_conf_without_our_part(cluster: Sandbox) -> None:
+    # each one as soon as the part is back: while the scripts still run for the rewrite before
+    drop = "sed -i '/accounting.conf/d;/hyperpod-cdk.conf/d' /opt/slurm/etc/slurm.conf"
+    there = f"timeout 30 bash -c 'until grep -q hyperpod-cdk.conf {CONF}; do sleep 0.01; done'"
+    for _ in range(5):
+        assert not cluster.controller.run(f"{drop}; {there}", check=False).exit_code
+    assert until(lambda: shown(cluster, "AccountingStorageType") == "accounting_storage/slurmdbd")
+    assert shown(cluster, "DefMemPerCPU") == "100"
+    included = cluster.controller.run("grep", "-c", "^Include", CONF).output.strip()
+    assert included == "2"
 
 
 def test_growth_disturbs_no_job_and_the_topology_has_the_new_node(cluster: Sandbox) -> None:
