@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.lifecycle.helpers import ALICE, LUSTRE
 from tests.lifecycle.sandbox.damages import BY_HOST, DOUBTFUL, NODE_TYPES, NOT_PLAYED, UNFIT, Damage
 from tests.lifecycle.scripted import Scripted, scripted
 
+DOC = Path(__file__).parents[2] / "docs" / "nodes.md"
 SOURCE = f"10.0.0.1@tcp:/{LUSTRE['mount_name']}"
 
 
@@ -61,6 +63,22 @@ def test_a_gap_is_told() -> None:
     assert list(gaps([check()], login, {})) == []
     assert list(gaps([check(required=False)], login, {})) == ["new: exit code 1 does not fit the check"]
     assert list(gaps([], login, {})) == ["new: there is no such check"]
+
+
+def test_what_cannot_run_here_has_a_command_and_a_good_answer() -> None:
+    text = DOC.read_text(encoding="utf-8")
+    table = text[text.index("| Not here | On a node | A good answer |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(table) > 15
+    named = set()
+    for row in table:
+        what, command, answer = (cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1])
+        assert what
+        assert re.search(r"`[^`]+`", command), row
+        assert answer, row
+        lines = re.findall(r"lines? ((?:`[\w-]+`,? ?)+)", answer)
+        named |= {name for found in lines for name in re.findall(r"`([\w-]+)`", found)}
+    assert {"gpus", "efa", "lustre-efa", "docker", "enroot", "metrics"} <= named
+    assert named <= {check.name for check in CHECKS}
 
 
 class TestMounts:

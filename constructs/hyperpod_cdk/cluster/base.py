@@ -9,8 +9,10 @@ from constructs import Construct
 from hyperpod_cdk.cluster.permissions import READ_CLUSTER
 
 # Documents that open a session on a node (DG sagemaker-hyperpod-run-jobs-slurm-access-nodes.html): a shell,
-# and the tunnel that ssh runs through.
-_SESSION_DOCUMENTS = ("SSM-SessionManagerRunShell", "AWS-StartSSHSession")
+# which is the account's own; those of AWS are in no account: the tunnel that ssh runs through, one command
+# (Systems Manager UG, getting-started-default-session-document, getting-started-specify-session-document).
+_OWN_DOCUMENT = "SSM-SessionManagerRunShell"
+_AWS_DOCUMENTS = ("AWS-StartSSHSession", "AWS-StartNonInteractiveCommand")
 
 
 class IHyperPodCluster(Protocol):
@@ -51,13 +53,18 @@ class ClusterBase(Construct):
     def grant_connect(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let a principal open Session Manager sessions on the cluster's nodes, and end its own.
 
+        With :meth:`grant_read`, also run ``hyperpod-cdk check-node``.
+
         Args:
             grantee: the principal.
         """
         stack = cdk.Stack.of(self)
         documents = [
-            stack.format_arn(service="ssm", account="", resource="document", resource_name=name)
-            for name in _SESSION_DOCUMENTS
+            stack.format_arn(service="ssm", resource="document", resource_name=_OWN_DOCUMENT),
+            *(
+                stack.format_arn(service="ssm", account="", resource="document", resource_name=name)
+                for name in _AWS_DOCUMENTS
+            ),
         ]
         grant = iam.Grant.add_to_principal(
             grantee=grantee,

@@ -11,6 +11,7 @@ from aws_cdk.assertions import Match, Template
 
 from hyperpod_cdk.checking import SpecError
 from hyperpod_cdk.cluster import HyperPodCluster
+from hyperpod_cdk.commands.node_sessions import DOCUMENT
 from hyperpod_cdk.network import HyperPodNetwork
 from hyperpod_cdk.spec import (
     Cluster,
@@ -381,13 +382,14 @@ def test_an_existing_cluster_grants_like_one_of_ours() -> None:
     cluster.grant_read(user)
     assert cluster.cluster_id == "abc123def456"
     assert cluster.log_group_name == "/aws/sagemaker/Clusters/training/abc123def456"
+    region = {"Ref": "AWS::Region"}
+    start, account = ["arn:", {"Ref": "AWS::Partition"}, ":ssm:", region], {"Ref": "AWS::AccountId"}
+    documents = [
+        {"Fn::Join": ["", [*start, ":", account, ":document/SSM-SessionManagerRunShell"]]},
+        {"Fn::Join": ["", [*start, "::document/AWS-StartSSHSession"]]},
+        {"Fn::Join": ["", [*start, f"::document/{DOCUMENT}"]]},
+    ]
+    statement = Match.object_like({"Action": "ssm:StartSession", "Resource": [arn, *documents]})
     Template.from_stack(stack).has_resource_properties(
-        "AWS::IAM::Policy",
-        {
-            "PolicyDocument": {
-                "Statement": Match.array_with(
-                    [Match.object_like({"Action": "ssm:StartSession", "Resource": Match.array_with([arn])})]
-                )
-            }
-        },
+        "AWS::IAM::Policy", {"PolicyDocument": {"Statement": Match.array_with([statement])}}
     )
