@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from difflib import get_close_matches
 from typing import Any
 
 from hyperpod_cdk.rules.finding import Finding, Severity
@@ -18,7 +19,7 @@ _PATH = "lifecycle.accounting"
 _SACCTMGR = "https://slurm.schedmd.com/sacctmgr.html"
 _NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,39}")
 _TRES = re.compile(r"cpu|mem|node|billing|energy|vmem|pages|(gres|license|fs|bb)/[A-Za-z0-9_.:-]+")
-_ROOT, _NORMAL = "root", "normal"
+_ROOT, _NORMAL, _ALL_NODES = "root", "normal", "dev"
 
 
 def parts(spec: HyperPodSpec) -> Iterator[tuple[str, Account | Association | Qos]]:
@@ -117,6 +118,30 @@ def _names(spec: HyperPodSpec, accounts: set[str], qos: set[str]) -> Iterator[tu
     for index, user in enumerate(spec.lifecycle.users):
         if user.account is not None and accounts:
             yield f"lifecycle.users[{index}].account", accounts, user.account
+
+
+@checks(
+    Rule(
+        code="HP497",
+        title="shares and limits in a partition that no group is in",
+        why="sacctmgr takes any name, and what is said of a misspelt one never holds",
+        fix="use a partition of slurm_config.partition_names, or dev, which every node is in; or acknowledge "
+        "this where slurm.conf has one by hand",
+        source=_SACCTMGR,
+        severity=Severity.WARNING,
+    )
+)
+def unknown_partition(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    configs = [group.slurm_config for _, group in groups(spec) if group.slurm_config is not None]
+    known = [_ALL_NODES, *dict.fromkeys(name for config in configs for name in config.partition_names)]
+    for path, part in parts(spec):
+        given = part.partition if isinstance(part, Association) else None
+        if given is not None and not unresolved(given, known) and given not in known:
+            nearest = get_close_matches(given, known, n=1)
+            allowed = ", ".join(known)
+            yield rule.finding(
+                f"{path}.partition", "is no partition", given=given, allowed=allowed, nearest=nearest
+            )
 
 
 @checks(

@@ -33,7 +33,7 @@ _DNS_REGION = re.compile(r"\.fsx\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$")
 def mount_hides_the_system(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
         for index, where in enumerate(mount_paths(spec, group)):
-            if where is not None and _is_taken(where):
+            if where is not None and is_system_path(where):
                 yield rule.finding(f"{path}.mounts[{index}].mount_path", "is the system's own", given=where)
 
 
@@ -96,7 +96,7 @@ def id_and_name_agree(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             yield rule.finding(where, f"is not that of {existing.dns_name}", given=given, nearest=(wanted,))
 
 
-def _is_taken(path: str) -> bool:
+def is_system_path(path: str) -> bool:
     return (
         path in (*_SYSTEM, *_SERVICE)
         or any(_below(path, one) for one in _SYSTEM if one != "/")

@@ -73,14 +73,19 @@ def id_of_kind(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         code="HP132",
         title="a folder that is not there",
         why="its files are deployed with the node scripts",
-        fix="create the folder, or correct extra_files; in a YAML file it is relative to that file",
+        fix="create the folder, or correct its name; in a YAML file it is relative to that file. "
+        "`hyperpod-cdk bundle` makes that of downloads",
         source="hyperpod_cdk.spec.Lifecycle",
     )
 )
-def extra_files_exist(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    folder = spec.lifecycle.extra_files
-    if folder is not None and not unresolved(folder) and not Path(folder).is_dir():
-        yield rule.finding("lifecycle.extra_files", "is no folder", given=folder)
+def folders_exist(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    named = {
+        "lifecycle.extra_files": spec.lifecycle.extra_files,
+        "lifecycle.downloads.folder": spec.lifecycle.downloads.folder,
+    }
+    for path, folder in named.items():
+        if folder is not None and not unresolved(folder) and not Path(folder).is_dir():
+            yield rule.finding(path, "is no folder", given=folder)
 
 
 @checks(
@@ -158,6 +163,8 @@ def _arns(spec: HyperPodSpec) -> Iterator[tuple[str, str | None, re.Pattern[str]
     yield "permissions_boundary_arn", spec.permissions_boundary_arn, _BOUNDARY
     for path, file_system in file_systems(spec):
         yield f"{path}.kms_key_arn", file_system.kms_key_arn, _KEY
+    for index, mount in enumerate(spec.lifecycle.bucket_mounts):
+        yield f"lifecycle.bucket_mounts[{index}].kms_key_arn", mount.kms_key_arn, _KEY
     heads = spec.cluster.orchestrator.slurm.multi_head
     if heads is not None:
         path = "cluster.orchestrator.slurm.multi_head"

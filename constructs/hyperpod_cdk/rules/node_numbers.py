@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from math import inf
 from typing import Any
 
 from hyperpod_cdk.rules.finding import Finding
@@ -75,6 +76,11 @@ def number_in_bounds(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             nearest = bounds[0] if value < bounds[0] else bounds[-1]
             allowed = f"{bounds[0]} to {bounds[-1]}"
             yield rule.finding(path, "is out of bounds", given=value, allowed=allowed, nearest=(nearest,))
+    for index, qos in enumerate(spec.lifecycle.accounting.qos if spec.lifecycle.accounting else ()):
+        factor = qos.usage_factor
+        if not unresolved(factor) and not (0 <= factor < inf):
+            path = f"lifecycle.accounting.qos[{index}].usage_factor"
+            yield rule.finding(path, "is out of bounds", given=factor, allowed="0 or more", nearest=(1.0,))
 
 
 def _numbers(part: Any, path: str) -> Iterator[tuple[str, int, range]]:

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.look import groups, lifecycle_mode, node_type
+from hyperpod_cdk.rules.mount_paths import is_system_path
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.service.bucket_names import is_bucket_name
@@ -14,7 +16,8 @@ from hyperpod_cdk.spec import Accounting, HyperPodSpec, LifecycleMode, NodeType
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+")
 _URI = re.compile(r"ldaps?://[A-Za-z0-9.-]+(:\d+)?")
 _WORKSPACE = re.compile(r"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{12}:workspace/ws-[0-9a-f-]+")
-_LABEL = re.compile(r"[a-z_][a-z0-9_]*")
+_LABEL = re.compile(r"(?!__)[a-z_][a-z0-9_]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKEN_LABELS = ("cluster", "instance", "instance_group", "instance_id", "instance_type", "node_type")
 
 
@@ -96,8 +99,8 @@ def node_path(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         if not _PATH.fullmatch(place):
             nearest = ("/" + place.strip("/"),) if _PATH.fullmatch("/" + place.strip("/")) else ()
             yield rule.finding(path, "is no absolute path", given=place, nearest=nearest)
-        elif path.endswith(".mount_path") and place in taken:
-            yield rule.finding(path, f"is the place of {taken[place]}", given=place)
+        elif path.endswith(".mount_path") and (place in taken or is_system_path(place)):
+            yield rule.finding(path, f"is the place of {taken.get(place, 'the system')}", given=place)
         if path.endswith(".mount_path"):
             taken.setdefault(place, path)
 
@@ -163,8 +166,8 @@ def workspace_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         title="a step of yours that can not run",
         why="each step runs a .sh or .py file of extra_files under its name, in groups that there are; "
         "otherwise the node fails, or nothing happens",
-        fix="use a name of lower-case letters, digits and hyphens once, a file under extra_files, and "
-        "groups of the cluster",
+        fix="use a name of lower-case letters, digits and hyphens once, a file under extra_files, groups of "
+        "the cluster, and variables of letters, digits and underscores",
         source="hyperpod_cdk.spec.OwnStep",
     )
 )
@@ -179,6 +182,9 @@ def own_step_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
             seen.add(step.name)
         if not unresolved(step.script):
             yield from _script(spec, rule, f"{path}.script", step.script)
+        for name in step.environment:
+            if not unresolved(name) and not _VARIABLE.fullmatch(name):
+                yield rule.finding(f"{path}.environment", "has a variable that can not be", given=name)
         for name in step.instance_groups:
             if not unresolved(name, *known) and name not in known:
                 allowed = ", ".join(known)
@@ -190,6 +196,11 @@ def _script(spec: HyperPodSpec, rule: Rule, path: str, script: str) -> Iterator[
         yield rule.finding(path, "is no .sh or .py file under extra_files", given=script)
     elif spec.lifecycle.extra_files is None:
         yield rule.finding(path, "lies in no folder: lifecycle.extra_files is not set", given=script)
+    elif not unresolved(spec.lifecycle.extra_files):
+        folder = Path(spec.lifecycle.extra_files)
+        # HP132 tells of a folder that is not there
+        if folder.is_dir() and not (folder / script).is_file():
+            yield rule.finding(path, "is no file under extra_files", given=script)
 
 
 @checks(

@@ -36,6 +36,7 @@ from hyperpod_cdk.rules import (
     names,
     network,
     node_numbers,
+    node_places,
     node_software,
     openzfs,
     orchestrators,
@@ -72,7 +73,7 @@ _ANY: tuple[ModuleType, ...] = (
 )
 _SLURM: tuple[ModuleType, ...] = (
     *(slurm, slurm_settings, slurm_conf, lifecycle, users, user_groups),
-    *(accounting_database, accounting, node_numbers, node_software, downloads),
+    *(accounting_database, accounting, node_numbers, node_software, node_places, downloads),
 )
 _EKS: tuple[ModuleType, ...] = (
     *(eks_cluster, eks_groups, eks_governance, eks_volumes, eks_services),

@@ -48,10 +48,10 @@ DIRECTORY = Directory(
 MONITORING = Monitoring(workspace_arn=ARN)
 MOUNT = BucketMount(bucket="data-bucket", mount_path="/data")
 CLOSED = {"network.nat_gateways": NatGateways.NONE}
-EXTRA = {"lifecycle.extra_files": "clusters"}
+EXTRA = {"lifecycle.extra_files": "lifecycle_scripts"}
 IN_AMI_MODE = {"lifecycle.mode": LifecycleMode.AMI}
 CONTROLLER_IN_AMI_MODE = {"controller.lifecycle_mode": LifecycleMode.AMI}
-STEP = OwnStep(name="data", script="steps/data.sh")
+STEP = OwnStep(name="data", script="eks/disk.sh")
 ARM = InstanceGroup(
     instance_group_name="arm",
     instance_type="ml.c7g.xlarge",
