@@ -254,6 +254,8 @@ def test_no_plan_deletes() -> None:
         ("GrpTRES", "mem=1537M", {"mem": 1537}),
         ("GrpTRES", "mem=2T", {"mem": 2097152}),
         ("GrpTRES", "", {}),
+        ("Fairshare", "3", 3),
+        ("Fairshare", "parent", "parent"),
         ("MaxWall", "1-01:00:00", 1500),
         ("MaxWall", "01:30:00", 90),
         ("MaxWall", "", None),

@@ -82,12 +82,21 @@ def run_epilog(tmp_path: Path, uid: int, **env: str) -> tuple[int, list[list[str
     for name in ("ipcrm", "find"):
         (tools / name).write_text(f'#!/bin/bash\necho "{name} $*" >>{calls}\n')
         (tools / name).chmod(0o755)
-    (tools / "ipcs").write_text(
-        "#!/bin/bash\n[ $1 = -m ] && echo '0x0 7 ada 600 1 0' && echo '0x0 8 eve 600 1 0'\n"
+    tables = tmp_path / "sysvipc"
+    tables.mkdir(exist_ok=True)
+    # columns as in proc(5)
+    (tables / "shm").write_text(
+        "key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime rss swap\n"
+        "1 7 600 1000 1 1 0 54321 8 54321 8 0 0 0 0 0\n2 8 600 1000 1 1 0 54322 7 54321 7 0 0 0 0 0\n"
     )
-    (tools / "ipcs").chmod(0o755)
+    (tables / "sem").write_text(
+        "key semid perms nsems uid gid cuid cgid otime ctime\n3 9 600 1 54321 8 8 8 0 0\n"
+    )
+    (tables / "msg").write_text(
+        "key msqid perms cbytes qnum lspid lrpid uid gid cuid cgid stime rtime ctime\n"
+    )
     done = subprocess.run(
-        [str(shutil.which("bash")), "-c", epilog.TEXT],
+        [str(shutil.which("bash")), "-c", epilog.TEXT.replace("/proc/sysvipc", str(tables))],
         env={"PATH": f"{tools}:/usr/bin:/bin", "SLURM_JOB_UID": str(uid), "SLURM_JOB_USER": "ada", **env},
         check=False,
     )
@@ -97,8 +106,7 @@ def run_epilog(tmp_path: Path, uid: int, **env: str) -> tuple[int, list[list[str
 def test_52_shared_memory_of_a_user_of_whom_nothing_runs_goes(tmp_path: Path) -> None:
     code, calls = run_epilog(tmp_path, 54321)
     assert code == 0
-    assert ["ipcrm", "-m", "7"] in calls
-    assert not [call for call in calls if "8" in call]
+    assert [call for call in calls if call[0] == "ipcrm"] == [["ipcrm", "-m", "7"], ["ipcrm", "-s", "9"]]
     assert ["find", "/dev/shm", "-xdev", "-mindepth", "1", "-uid", "54321", "-delete"] in calls
 
 
@@ -155,6 +163,15 @@ def test_121_nobody_is_locked_out_where_slurm_cannot_adopt(tmp_path: Path, text:
         adopt.adopt_logins(node.context)
     assert node.read(adopt.SSHD) == before
     assert "pam_systemd" in node.read(adopt.SESSION)
+
+
+def test_121_the_controllers_scripts_may_be_later(tmp_path: Path) -> None:
+    node = with_module(tmp_path)
+    own = f"{slurm.CONF_CACHE_FOLDER}/hyperpod-cdk.conf"
+    node.context.root.path(own).unlink()
+    node.clock.meanwhile = lambda: node.machine.write(own, "PrologFlags=Contain\n")
+    assert adopt.adopt_logins(node.context).startswith("logins need a job here")
+    assert node.clock.time < adopt.CONTAIN_LIMIT_SECONDS
 
 
 def test_121_an_image_without_the_module_keeps_its_logins(tmp_path: Path) -> None:

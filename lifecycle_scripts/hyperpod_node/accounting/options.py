@@ -73,6 +73,11 @@ def _number(text: str) -> int | None:
     return int(text) if text else None
 
 
+def _share(text: str) -> int | str:
+    # what nobody declares, but `sacctmgr modify user ... set fairshare=parent` leaves behind
+    return text if text == "parent" else int(text or 1)
+
+
 def _names(text: str) -> frozenset[str]:
     return frozenset(name for name in text.split(",") if name)
 
@@ -92,7 +97,7 @@ def _list(empty: str) -> Callable[[Value, Value], str]:
 TRES = Kind(read=_read_tres, tell=dict, render=_render_tres, neutral={})
 COUNT = Kind(read=_number, tell=int, render=_limit)
 MINUTES = Kind(read=_minutes, tell=int, render=_limit)
-SHARE = Kind(read=_number, tell=int, render=_plain, neutral=1)
+SHARE = Kind(read=_share, tell=int, render=_plain, neutral=1)
 NUMBER = Kind(read=lambda text: _number(text) or 0, tell=int, render=_plain, neutral=0)
 SECONDS = Kind(read=lambda text: _seconds(text) or 0, tell=int, render=_plain, neutral=0)
 FACTOR = Kind(read=lambda text: float(text or 1), tell=float, render=_plain, neutral=1.0)

@@ -7,8 +7,9 @@ Source: slurm.schedmd.com/pam_slurm_adopt.html.
 from __future__ import annotations
 
 from hyperpod_node import slurm
+from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NodeError
+from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.steps.home import USER
 
 MODULE = "pam_slurm_adopt.so"
@@ -23,6 +24,9 @@ SSHD = "/etc/pam.d/sshd"
 ACCESS = "/etc/security/hyperpod-cdk-access.conf"
 BEGIN, END = "# hyperpod-cdk begin", "# hyperpod-cdk end"
 SESSION = "/etc/pam.d/common-session"
+# the controller's scripts run at the same time
+CONTAIN_LIMIT_SECONDS = 60
+SLURM_ADVICE = "slurm.conf needs ProctrackType=proctrack/cgroup; the controller's scripts add the flag"
 ADVICE = "install libpam-slurm-adopt of the image's Slurm version, in extra/before.d or in a custom image"
 
 
@@ -51,15 +55,27 @@ def adopt_logins(context: Context) -> str:
 
 
 def _check_slurm(context: Context) -> None:
-    """Refuse to lock people out of a node whose Slurm has nothing that a login could be adopted into."""
+    """Refuse to lock people out of a node whose Slurm has nothing that a login could be adopted into.
+
+    A slurmd that the service started may have its configuration from before the controller's scripts added to
+    it: that is waited for.
+    """
+    wait_for(
+        lambda: _contained(context),
+        what="a Slurm that logins can be adopted into",
+        deadline=context.deadline,
+        say=context.say,
+        limit_seconds=CONTAIN_LIMIT_SECONDS,
+        advice=SLURM_ADVICE,
+    )
+
+
+def _contained(context: Context) -> None:
     found = slurm.node_settings(context.root)
-    tracked = found.get("proctracktype", slurm.CGROUP) == slurm.CGROUP
-    contained = "contain" in found.get("prologflags", "").lower().split(",")
-    if not found or not tracked or not contained:
-        raise NodeError(
-            "logins are left alone: this node's Slurm has no cgroups, or not PrologFlags=Contain",
-            advice="slurm.conf needs ProctrackType=proctrack/cgroup; the controller's scripts add the flag",
-        )
+    if found.get("proctracktype", slurm.CGROUP) != slurm.CGROUP:
+        raise NodeError("logins are left alone: this node's Slurm has no cgroups", advice=SLURM_ADVICE)
+    if "contain" not in found.get("prologflags", "").lower().split(","):
+        raise NotYetError("logins are left alone: this node's Slurm has no PrologFlags=Contain")
 
 
 def _leave_slices(context: Context) -> None:
