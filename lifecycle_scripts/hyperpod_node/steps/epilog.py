@@ -18,7 +18,7 @@ TEXT = """#!/bin/bash
 uid="${SLURM_JOB_UID:-0}"
 case "$uid" in '' | *[!0-9]*) exit 0 ;; esac
 [ "$uid" -ge 1000 ] || exit 0
-# one process for all of /proc: a node of 192 processors has thousands of entries, and its next job waits for this
+# one process for all of /proc: 192 processors make thousands of entries, and the next job waits for this
 stat -c %u /proc/[0-9]* 2>/dev/null | grep -qx "$uid" && exit 0
 # by number: ipcs shows no more than ten letters of a name
 for kind in m:shm s:sem q:msg; do
