@@ -1,4 +1,4 @@
-"""HP487 to HP489, HP495, HP496: on which nodes, and where on them, things are set up."""
+"""HP489, HP495, HP496: on which nodes, and where on them, things are set up."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,59 +9,8 @@ from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
 from hyperpod_cdk.spec import HyperPodSpec, LifecycleMode, NodeType
 
-_DIRECTORY = "lifecycle.directory"
 _CONTAINERS = "lifecycle.containers.data_directory"
-_PER_PERSON = ("%u", "%U", "%f", "%P", "%o", "%h")
-_STARTS = ("/", "%o", "%h", "%H")
 _BY_THE_SERVICE = (LifecycleMode.EXTENSION, LifecycleMode.AMI)
-
-
-@checks(
-    Rule(
-        code="HP487",
-        title="one home directory for everybody",
-        why="without a part of each person's own, all people of the directory get the same home, and each "
-        "other's keys and files; a relative path is none",
-        fix="use an absolute path with %u in it, such as /fsx/home/%u",
-        source="sssd.conf(5), override_homedir",
-    )
-)
-def homes_of_people(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    directory = spec.lifecycle.directory
-    home = directory.override_homedir if directory is not None else None
-    if home is None or unresolved(home):
-        return
-    where = f"{_DIRECTORY}.override_homedir"
-    if not home.startswith(_STARTS):
-        yield rule.finding(where, "is no absolute path", given=home, nearest=(f"/{home}",))
-    if not any(part in home.replace("%%", "") for part in _PER_PERSON):
-        yield rule.finding(
-            where, "is the same for everybody", given=home, nearest=(f"{home.rstrip('/')}/%u",)
-        )
-
-
-@checks(
-    Rule(
-        code="HP488",
-        title="people of a directory who are missing on some nodes",
-        why="Slurm starts a job as the user who submitted it, and fails on a node without that user; the "
-        "controller looks up who may submit",
-        fix="leave node_types out, so that every node asks the directory; or acknowledge this",
-        source="https://slurm.schedmd.com/quickstart_admin.html (one user name space on all nodes)",
-        severity=Severity.WARNING,
-    )
-)
-def people_on_some_nodes(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    directory = spec.lifecycle.directory
-    if directory is None or not directory.node_types:
-        return
-    kinds = [node_type(group) for _, group in groups(spec)]
-    if unresolved(list(directory.node_types), [kind for kind in kinds if kind]):
-        return
-    without = dict.fromkeys(kind for kind in kinds if kind and kind not in directory.node_types)
-    if without:
-        message = f"leaves out {', '.join(without)} nodes"
-        yield rule.finding(f"{_DIRECTORY}.node_types", message, given=list(directory.node_types))
 
 
 @checks(
@@ -95,7 +44,7 @@ def _chosen(spec: HyperPodSpec) -> Iterator[tuple[str, Sequence[NodeType], Seque
     for index, mount in enumerate(lifecycle.bucket_mounts):
         yield f"lifecycle.bucket_mounts[{index}]", mount.node_types, ()
     if lifecycle.directory is not None:
-        yield _DIRECTORY, lifecycle.directory.node_types, ()
+        yield "lifecycle.directory", lifecycle.directory.node_types, ()
 
 
 @checks(

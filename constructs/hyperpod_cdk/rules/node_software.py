@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk.rules.extra_files import is_missing
 from hyperpod_cdk.rules.finding import Finding
 from hyperpod_cdk.rules.look import groups, lifecycle_mode, node_type
 from hyperpod_cdk.rules.mount_paths import is_system_path
@@ -14,7 +14,6 @@ from hyperpod_cdk.service.bucket_names import is_bucket_name
 from hyperpod_cdk.spec import Accounting, HyperPodSpec, LifecycleMode, NodeType
 
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+")
-_URI = re.compile(r"ldaps?://[A-Za-z0-9.-]+(:\d+)?")
 _WORKSPACE = re.compile(r"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{12}:workspace/ws-[0-9a-f-]+")
 _LABEL = re.compile(r"(?!__)[a-z_][a-z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -48,37 +47,6 @@ def software_without_scripts(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding
                 yield rule.finding(f"lifecycle.{name}", "is set up on no node")
     if spec.lifecycle.accounting and not served & {NodeType.CONTROLLER, None}:
         yield rule.finding("lifecycle.accounting", "is brought to the database by the controller alone")
-
-
-@checks(
-    Rule(
-        code="HP481",
-        title="a directory that SSSD can not ask",
-        why="nobody of the directory could log in; a password without its user, or a user without its "
-        "password, binds as nobody",
-        fix="use ldaps://host, give bind_dn and bind_password_secret_arn together, and certificates under "
-        "extra_files",
-        source="sssd-ldap(5)",
-    )
-)
-def directory_form(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    directory = spec.lifecycle.directory
-    if directory is None:
-        return
-    path = "lifecycle.directory"
-    if not unresolved(directory.uris) and not directory.uris:
-        yield rule.finding(f"{path}.uris", "names no server")
-    for index, uri in enumerate(directory.uris):
-        if not unresolved(uri) and not _URI.fullmatch(uri):
-            yield rule.finding(f"{path}.uris[{index}]", "is no ldap:// or ldaps:// address", given=uri)
-    secret = directory.bind_password_secret_arn
-    if (directory.bind_dn is None) != (secret is None):
-        missing = "bind_dn" if directory.bind_dn is None else "bind_password_secret_arn"
-        yield rule.finding(f"{path}.{missing}", "is missing beside the other")
-    if directory.ca_certificate is not None and spec.lifecycle.extra_files is None:
-        yield rule.finding(
-            f"{path}.ca_certificate", "lies in no folder of extra_files", given=directory.ca_certificate
-        )
 
 
 @checks(
@@ -196,11 +164,8 @@ def _script(spec: HyperPodSpec, rule: Rule, path: str, script: str) -> Iterator[
         yield rule.finding(path, "is no .sh or .py file under extra_files", given=script)
     elif spec.lifecycle.extra_files is None:
         yield rule.finding(path, "lies in no folder: lifecycle.extra_files is not set", given=script)
-    elif not unresolved(spec.lifecycle.extra_files):
-        folder = Path(spec.lifecycle.extra_files)
-        # HP132 tells of a folder that is not there
-        if folder.is_dir() and not (folder / script).is_file():
-            yield rule.finding(path, "is no file under extra_files", given=script)
+    elif is_missing(spec, script):
+        yield rule.finding(path, "is no file under extra_files", given=script)
 
 
 @checks(

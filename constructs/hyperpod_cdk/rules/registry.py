@@ -15,6 +15,7 @@ from hyperpod_cdk.rules import (
     closed_network,
     cluster,
     deployment,
+    directory,
     downloads,
     eks_cluster,
     eks_governance,
@@ -73,7 +74,7 @@ _ANY: tuple[ModuleType, ...] = (
 )
 _SLURM: tuple[ModuleType, ...] = (
     *(slurm, slurm_settings, slurm_conf, lifecycle, users, user_groups),
-    *(accounting_database, accounting, node_numbers, node_software, node_places, downloads),
+    *(accounting_database, accounting, node_numbers, node_software, node_places, directory, downloads),
 )
 _EKS: tuple[ModuleType, ...] = (
     *(eks_cluster, eks_groups, eks_governance, eks_volumes, eks_services),
