@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from hyperpod_node import facts
 from hyperpod_node.context import Context
@@ -93,9 +95,15 @@ def version(context: Context) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", done.text)[:3])
 
 
-def last_lines(root: Root, path: str) -> tuple[str, ...]:
-    """The end of a daemon's log: what it says of itself when it does not answer."""
-    return tuple(root.read(path).splitlines()[-10:])
+@contextmanager
+def own_words(root: Root, daemon: str) -> Iterator[None]:
+    """Have an error carry the end of the daemon's log: what it says of itself when it does not answer."""
+    try:
+        yield
+    except NodeError as error:
+        error.command = daemon
+        error.last_lines = tuple(root.read(f"/var/log/slurm/{daemon}.log").splitlines()[-10:])
+        raise
 
 
 def digest(root: Root) -> str:

@@ -117,10 +117,25 @@ def test_115_a_database_that_never_answers_ends_within_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounting, "DAEMON_LIMIT_SECONDS", 20)
-    node = controller(tmp_path, faults=[CommandFault(command="mariadb", output="ERROR 2002")])
-    with pytest.raises(NodeError, match="MariaDB: still not so after 20 s"):
+    node = controller(tmp_path, faults=[CommandFault(command="mariadb", output="ERROR 2002 (HY000): no")])
+    with pytest.raises(
+        NodeError, match=r"MariaDB: still not so after 20 s: mariadb ended with ERROR 2002 \(HY000\)$"
+    ):
         accounting.set_up_accounting(node.context)
     assert node.calls("systemctl", "start") == [["systemctl", "start", "mariadb"]]
+
+
+def test_115_a_slurmdbd_that_does_not_answer_is_told_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounting, "DAEMON_LIMIT_SECONDS", 20)
+    node = controller(tmp_path, faults=[CommandFault(command="sacctmgr", output="Connection refused")])
+    node.machine.write(
+        "/var/log/slurm/slurmdbd.log", "error: mysql_real_connect failed: 1045 Access denied\n"
+    )
+    with pytest.raises(NodeError, match="slurmdbd: still not so after 20 s") as error:
+        accounting.set_up_accounting(node.context)
+    assert "Access denied" in error.value.last_lines[-1]
 
 
 def test_122_nothing_of_slurm_conf_is_rewritten(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import socket
 from functools import partial
@@ -69,15 +70,16 @@ def external_database(context: Context) -> Database | None:
 
 def record_cluster(context: Context) -> str:
     """Wait until slurmdbd answers, and have this cluster in its database."""
-    clusters = wait_for(
-        lambda: _clusters(context),
-        what="slurmdbd",
-        deadline=context.deadline,
-        say=context.say,
-        limit_seconds=DAEMON_LIMIT_SECONDS,
-        advice=DAEMON_ADVICE,
-        longest_pause_seconds=0.5,
-    )
+    with slurm.own_words(context.root, "slurmdbd"):
+        clusters = wait_for(
+            lambda: _clusters(context),
+            what="slurmdbd",
+            deadline=context.deadline,
+            say=context.say,
+            limit_seconds=DAEMON_LIMIT_SECONDS,
+            advice=DAEMON_ADVICE,
+            longest_pause_seconds=0.5,
+        )
     name = slurm.settings(context.root).get("clustername", "")
     # sacctmgr keeps names in lower case
     if name and name.lower() not in clusters:
@@ -224,8 +226,9 @@ def _sql(context: Context, client: str, password: str) -> None:
     try:
         context.commands.run(client, "--batch", given="\n".join(statements) + "\n")
     except NodeError as error:
-        # without the client's own words, which may repeat a statement
-        raise NotYetError(f"{client} ended with an error") from error
+        # the number alone of the client's own words, which may repeat a statement
+        number = re.search(r"ERROR \d+(?: \(\w+\))?", "\n".join(error.last_lines))
+        raise NotYetError(f"{client} ended with {number[0] if number else 'an error'}") from error
 
 
 def _clusters(context: Context) -> list[str]:

@@ -21,7 +21,6 @@ RESTART = (
     "[Unit]\nAfter=slurmdbd.service mariadb.service\nStartLimitIntervalSec=0\n\n"
     "[Service]\nRestart=on-failure\nRestartSec=5\n"
 )
-CONTROLLER_LOG = "/var/log/slurm/slurmctld.log"
 CONF_ADVICE = "see `journalctl -u sagemaker-cluster-agent` on the controller: the service writes slurm.conf"
 DAEMON_ADVICE = "see /var/log/slurm on this node and `journalctl -u slurmctld -u slurmdbd -u mariadb`"
 
@@ -55,7 +54,7 @@ def start_controller(context: Context) -> str:
         _let_the_first_begin(context)
         slurm.mark_loaded(context.root)
         context.commands.run("systemctl", "start", "slurmctld", advice=DAEMON_ADVICE)
-    try:
+    with slurm.own_words(context.root, "slurmctld"):
         wait_for(
             lambda: _ping(context),
             what="slurmctld",
@@ -65,9 +64,6 @@ def start_controller(context: Context) -> str:
             advice=DAEMON_ADVICE,
             longest_pause_seconds=0.25,
         )
-    except NodeError as error:
-        error.command, error.last_lines = "slurmctld", slurm.last_lines(context.root, CONTROLLER_LOG)
-        raise
     return "slurmctld answers"
 
 
