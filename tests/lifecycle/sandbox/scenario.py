@@ -1,5 +1,6 @@
 """What the scenarios share: users, what a node's disk holds, what Slurm says of a job."""
 
+import re
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,8 @@ ACCOUNTS = {
         "users": [{"name": "alice", "default_account": "research"}],
     }
 }
+
+LOGIN_WATCH = "hyperpod-cdk-slurm-login.service"
 
 # what a running machine writes by itself, and what says when something was done
 LEFT_OUT = (
@@ -60,17 +63,30 @@ def disk(host: Host) -> list[str]:
 
 def unwell(sandbox: Sandbox) -> dict[str, str]:
     """What check-node says of the nodes that it does not find well, by host."""
-    with ThreadPoolExecutor(len(sandbox.hosts)) as threads:
-        answers = threads.map(
-            lambda host: (host.name, host.run("hyperpod-check-node", check=False)), sandbox.hosts.values()
-        )
-        return {name: answer.output for name, answer in answers if answer.exit_code}
+    nodes = [host for name, host in sandbox.hosts.items() if name in sandbox.plan.nodes()]
+    with ThreadPoolExecutor(len(nodes)) as threads:
+        answers = threads.map(lambda host: host.run("hyperpod-check-node", check=False), nodes)
+        found = zip(nodes, answers, strict=True)
+        return {host.name: answer.output for host, answer in found if answer.exit_code}
 
 
 def states(sandbox: Sandbox) -> Mapping[str, str]:
     """The state of every node, by name, as sinfo shows it."""
     lines = sandbox.controller.run("sinfo", "-hN", "-p", "dev", "-o", "%N %T").lines
     return dict(line.split() for line in lines)
+
+
+def refresh_login(sandbox: Sandbox, seconds: float = 30.0) -> None:
+    """Do what a login node's timer does each minute, and wait for what it brings.
+
+    slurmd is of Type=simple: its start returns before it has fetched anything, and a client command in between
+    does not know the new nodes.
+    """
+    deadline = time.monotonic() + seconds
+    sandbox.login.run("systemctl", "start", LOGIN_WATCH)
+    while not re.search("HASH_VAL += Match", sandbox.login.run("scontrol", "show", "config").output):
+        assert time.monotonic() < deadline, "the login node has another configuration than the controller"
+        time.sleep(0.1)
 
 
 def job(sandbox: Sandbox, number: str, seconds: float = 20.0) -> dict[str, str]:

@@ -7,7 +7,7 @@ import pytest
 
 from hyperpod_cdk.rehearsal.hosts.plan import LUSTRE, Group, Plan
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
-from tests.lifecycle.sandbox.scenario import ALICE
+from tests.lifecycle.sandbox.scenario import ALICE, unwell
 
 pytestmark = pytest.mark.long_nodes
 
@@ -54,6 +54,7 @@ def test_46_the_second_controller_takes_over() -> None:
         first, second = heads or list(sandbox.hosts.values())[:2]
         assert sandbox.login.run("scontrol", "ping").output.count("is UP") == 2
         sandbox.login.run("srun", "-N2", "hostname", user="alice")
+        assert unwell(sandbox) == {}
         first.run("systemctl", "stop", "slurmctld")
         second.run("scontrol", "takeover")
         end = time.monotonic() + 60
@@ -63,3 +64,6 @@ def test_46_the_second_controller_takes_over() -> None:
         states = sandbox.login.run("sacct", "-a", "-X", "-n", "-o", "user,state").lines
         assert [line.split() for line in states] == [["alice", "COMPLETED"]] * len(states)
         assert len(states) >= 2
+        told = unwell(sandbox)
+        assert list(told) == [first.name]
+        assert "slurmctld does not run" in told[first.name]

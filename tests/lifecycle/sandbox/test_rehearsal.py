@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
+from hyperpod_cdk.commands.node_sessions import DOCUMENT
 from hyperpod_cdk.rehearsal.hosts.host import enter
 
 ROOT = Path(__file__).parents[3]
@@ -143,6 +144,20 @@ def test_nodes_look_at_themselves_when_somebody_asks_from_elsewhere(tmp_path: Pa
             "could not be asked: sudo: hyperpod-check-node: command not found: its lifecycle" in done.stdout
         )
         workstation.on(node, "mv", "/root/kept", "/usr/local/sbin/hyperpod-check-node")
+
+        # a session whose own input ends is ended, as by the plugin: check-node has to hold it open
+        target = f"sagemaker-cluster:0_compute-{node}"
+        call = ["aws", "ssm", "start-session", "--target", target, "--document-name", DOCUMENT]
+        call += ["--parameters", json.dumps({"command": ["sleep 5"]})]
+        closed = subprocess.run(
+            call,
+            env=workstation.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert closed.stdout.splitlines()[-1] == "Cannot perform start session: EOF"
 
         done = workstation.look("--node", "i-00000000000000000")
         assert done.returncode == 2
