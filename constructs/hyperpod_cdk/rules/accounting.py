@@ -186,14 +186,15 @@ def _reaches(start: str, links: Mapping[str, tuple[str, ...]]) -> bool:
     )
 )
 def tres_name(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for path, amounts in _tres(spec):
+    for path, amounts in tres(spec):
         for name in amounts:
             if not unresolved(name) and not _TRES.fullmatch(name):
                 nearest = ("gres/gpu",) if "gpu" in name.lower() else ()
                 yield rule.finding(path, "is no kind of resource", given=name, nearest=nearest)
 
 
-def _tres(spec: HyperPodSpec) -> Iterator[tuple[str, Mapping[str, int]]]:
+def tres(spec: HyperPodSpec) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """Path and content of every mapping of limits, or weights, by kind of resource."""
     for path, part in parts(spec):
         for field in fields(part.limits):
             value = getattr(part.limits, field.name)
@@ -223,7 +224,7 @@ def limit_beyond_cluster(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     total = sum(
         count * (one.accelerators or 0) for count, one in zip(counts, known, strict=True) if one is not None
     )
-    for path, amounts in _tres(spec):
+    for path, amounts in tres(spec):
         asked = amounts.get("gres/gpu")
         if path.endswith(".grp_tres") and asked is not None and not unresolved(asked) and asked > total:
             yield rule.finding(
