@@ -75,16 +75,8 @@ _ANY: tuple[ModuleType, ...] = (
 )
 _SLURM: tuple[ModuleType, ...] = (
     *(slurm, slurm_settings, slurm_conf, lifecycle, users, user_groups),
-    *(
-        accounting_database,
-        accounting,
-        accounting_records,
-        node_numbers,
-        node_software,
-        node_places,
-        directory,
-        downloads,
-    ),
+    *(accounting_database, accounting, accounting_records),
+    *(node_numbers, node_software, node_places, directory, downloads),
 )
 _EKS: tuple[ModuleType, ...] = (
     *(eks_cluster, eks_groups, eks_governance, eks_volumes, eks_services),

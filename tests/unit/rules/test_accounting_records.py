@@ -8,6 +8,7 @@ from hyperpod_cdk.spec import Account, Accounting, AccountingUser, Association, 
 from tests.unit.rules.specs import NUMBER_TOKEN, TEXT_TOKEN, changed, findings, full_path
 
 A = "lifecycle.accounting"
+NUMBER: Any = NUMBER_TOKEN
 NAMED = f"{A}.users[0].name"
 LAB = Account(name="lab", users=("ada",))
 
@@ -51,7 +52,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP499", limit(H100), [f'{TRES}["{H100}"]']),
     ("HP499", limit("gres/gpu", counted=H100), [f'{TRES}["gres/gpu"]']),
     ("HP499", {A: Accounting(priority=Priority(weight_tres={"license/x": 2}))}, [f'{WEIGHTS}["license/x"]']),
-    ("HP499", {A: Accounting(priority=Priority(weight_tres={"cpu": NUMBER_TOKEN}))}, []),
+    ("HP499", {A: Accounting(priority=Priority(weight_tres={"cpu": NUMBER}))}, []),
 ]
 
 
