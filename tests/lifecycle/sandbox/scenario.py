@@ -79,8 +79,8 @@ def states(sandbox: Sandbox) -> Mapping[str, str]:
 def refresh_login(sandbox: Sandbox, seconds: float = 30.0) -> None:
     """Do what a login node's timer does each minute, and wait for what it brings.
 
-    slurmd is of Type=simple: its start returns before it has fetched anything, and a client command in between
-    does not know the new nodes.
+    slurmd is of Type=simple: its start returns before it has fetched anything, and until it has, client
+    commands do not know new nodes.
     """
     deadline = time.monotonic() + seconds
     sandbox.login.run("systemctl", "start", LOGIN_WATCH)

@@ -3,7 +3,7 @@
 import time
 
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
-from tests.lifecycle.sandbox.scenario import disk, job, states, submit
+from tests.lifecycle.sandbox.scenario import disk, job, refresh_login, states, submit
 
 # The tests of this file go on from one another: a cluster grows, loses nodes and runs its scripts again.
 
@@ -83,7 +83,7 @@ def test_a_replaced_node_joins_with_the_same_homes_and_keys(cluster: Sandbox) ->
     cluster.idle(6)
     assert fresh.run("stat -c %u /fsx/alice; id -u alice").lines == ["2001", "2001"]
     assert fresh.run("cat", "/fsx/alice/.ssh/authorized_keys").output == key
-    # what its timer does each minute: without it, srun 22.05 knows only the nodes of before
-    cluster.login.run("systemctl", "start", "hyperpod-cdk-slurm-login.service")
+    # without it, srun 22.05 knows only the nodes of before
+    refresh_login(cluster)
     answer = cluster.login.run("srun", "-w", fresh.name, "hostname", user="bob")
     assert answer.lines == [fresh.name]

@@ -9,7 +9,7 @@ import pytest
 from hyperpod_cdk.rehearsal.hosts.host import Host
 from hyperpod_cdk.rehearsal.hosts.plan import Plan, usual_groups
 from hyperpod_cdk.rehearsal.hosts.sandbox import Sandbox
-from tests.lifecycle.sandbox.scenario import ALICE, BOB
+from tests.lifecycle.sandbox.scenario import ALICE, BOB, LOGIN_WATCH, refresh_login
 
 pytestmark = pytest.mark.long_nodes
 
@@ -21,7 +21,6 @@ SLURM = {
     },
     "user_groups": [{"name": "vision", "gid": 3000}],
 }
-LOGIN_WATCH = "hyperpod-cdk-slurm-login.service"
 LAST_START = "systemctl show --property=ExecMainStartTimestampMonotonic slurmd"
 CONF = "/opt/slurm/etc/slurm.conf"
 
@@ -121,7 +120,7 @@ def test_growth_disturbs_no_job_and_the_topology_has_the_new_node(cluster: Sandb
     assert until(lambda: not cluster.login.run("squeue", "-h").output.strip())
     done = cluster.controller.run("sacct", "-X", "-n", "-P", "-j", number, "-o", "state,restarts")
     assert done.lines == ["COMPLETED|0"]
-    cluster.login.run("systemctl", "start", LOGIN_WATCH)
+    refresh_login(cluster)
     answer = cluster.login.run("srun", "-N3", "--switches=1", "hostname", user="alice")
     assert new in answer.lines
     # with what the controller has, it asks for nothing
