@@ -18,7 +18,7 @@ SECRET_ADVICE = (
     "and the node a way to Secrets Manager: an interface endpoint or the internet"
 )
 # S3 says that there is no such object, or, to those who may not list the bucket, that they may not read it
-NO_OBJECT = ("404", "403", "NoSuchKey", "NoSuchBucket", "AccessDenied")
+NO_OBJECT = ("(404)", "(403)", "(NoSuchKey)", "(NoSuchBucket)", "(AccessDenied)")
 COPY_LIMIT_SECONDS = 60
 
 
