@@ -15,7 +15,11 @@ _CONF = "lifecycle.slurm.conf"
 _KNOWN = {name.lower(): name for name in slurm_parameters.ALL}
 _SHORT = frozenset(map(str.lower, slurm_parameters.SHORT_NUMBERS))
 _NUMBERS = _SHORT | frozenset(map(str.lower, slurm_parameters.NUMBERS))
-_TRUTHS = frozenset(map(str.lower, slurm_parameters.TRUTHS))
+_WORDS = {name.lower(): words for name, words in slurm_parameters.WORDS.items()} | dict.fromkeys(
+    map(str.lower, slurm_parameters.TRUTHS), slurm_parameters.TRUE_OR_FALSE
+)
+_TIMES = frozenset(map(str.lower, slurm_parameters.TIMES))
+_TIME = re.compile(r"\d+(-\d+)?(:\d+){0,2}|unlimited|infinite", re.IGNORECASE)
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+[km]?|unlimited|infinite", re.IGNORECASE)
 
 
@@ -42,26 +46,34 @@ def unknown_setting(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         code="HP437",
         title="a value that slurm.conf can not have",
         why="Slurm ends at a value that it can not read: the cluster has no scheduler",
-        fix="use a value that is allowed; memory is in MiB, without a unit",
+        fix="use a value that is allowed; memory is in MiB, without a unit, by CPU or by node",
         source="https://slurm.schedmd.com/slurm.conf.html; the parser of Slurm 22.05 and 24.11, measured",
     )
 )
 def setting_value(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
-    for name, value in spec.lifecycle.slurm.conf.items():
-        if unresolved(name, value):
-            continue
+    conf = {name: value for name, value in spec.lifecycle.slurm.conf.items() if not unresolved(name, value)}
+    for name, value in conf.items():
         allowed = _wanted(name.lower(), value)
         if allowed is not None:
             yield rule.finding(join(_CONF, name), "can not be read by Slurm", given=value, allowed=allowed)
+    names = {name.lower(): name for name in conf}
+    for first, second in slurm_parameters.EXCLUSIVE:
+        if first.lower() in names and second.lower() in names:
+            name = names[second.lower()]
+            yield rule.finding(join(_CONF, name), f"is ignored beside {first}", given=conf[name])
 
 
 def _wanted(name: str, value: str) -> str | None:
     """What is allowed where a value is not, None where it is."""
-    if name in _TRUTHS:
-        allowed = slurm_parameters.TRUE_OR_FALSE
-        return None if value.lower() in allowed else ", ".join(allowed)
-    if name not in _NUMBERS:
-        return None
+    words = _WORDS.get(name)
+    if words is not None:
+        return None if set(value.lower().split(",")) <= set(words) else ", ".join(words)
+    if name in _TIMES:
+        return None if _TIME.fullmatch(value) else "minutes, or days-hours such as 14-0"
+    return _wanted_number(name, value) if name in _NUMBERS else None
+
+
+def _wanted_number(name: str, value: str) -> str | None:
     highest = slurm_parameters.SHORT_HIGHEST if name in _SHORT else None
     if _NUMBER.fullmatch(value) and not (highest and value.isdigit() and int(value) > highest):
         return None

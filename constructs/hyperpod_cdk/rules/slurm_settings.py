@@ -16,7 +16,8 @@ _OVERRIDES = (
     f"{GUIDE}sagemaker-hyperpod-lifecycle-best-practices-slurm-what-hyperpod-overrides-in-slurm-conf.html"
 )
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_VALUE = re.compile(r"[^\s#]([^#\n\r]*[^\s#])?")
+# several settings may stand in one line, and only quotes hold blanks together (measured: 22.05 and 24.11)
+_VALUE = re.compile(r'("[^"#\n\r]*"|[^\s#"]+)([ \t]+[A-Za-z]+=("[^"#\n\r]*"|[^\s#"]+))*')
 _SERVICES: Mapping[str, str] = {
     "clustername": "the service",
     "slurmctldhost": "the service",
@@ -76,7 +77,7 @@ def setting_against_auto_resume(spec: HyperPodSpec, rule: Rule) -> Iterator[Find
         code="HP432",
         title="a line that slurm.conf can not have",
         why="slurmctld refuses a file with a line that it can not read, and the cluster has no scheduler",
-        fix="use a name of letters and digits, and a value in one line without # and outer spaces",
+        fix="use a name of letters and digits, and a value in one line without #, in quotes if it has blanks",
         source="slurm.conf(5)",
     )
 )

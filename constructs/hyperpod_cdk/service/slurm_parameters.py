@@ -4,6 +4,8 @@ Measured: the table `slurm_conf_options` in libslurmfull.so of Debian's Slurm 22
 together; what becomes of other values, with `scontrol show config` of both.
 """
 
+from collections.abc import Mapping
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -72,4 +74,26 @@ OTHERS = _names(
 """Text, lists, and lines of several settings."""
 SHORT_HIGHEST = 65535
 TRUE_OR_FALSE = ("yes", "up", "true", "1", "no", "down", "false", "0")
+_LEVELS = (
+    *("quiet", "fatal", "error", "info", "verbose"),
+    *("debug", "debug2", "debug3", "debug4", "debug5"),
+    *map(str, range(10)),
+)
+_RESETS = ("none", "now", "daily", "weekly", "monthly", "quarterly", "yearly")
+_PREEMPTIONS = ("off", "cancel", "gang", "priority", "requeue", "suspend", "within")
+_PROLOG = (
+    *("alloc", "contain", "deferbatch", "forcerequeueonfail"),
+    *("nohold", "report", "runinjob", "serial", "x11"),
+)
+WORDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("SlurmctldDebug", "SlurmdDebug", "SlurmctldSyslogDebug", "SlurmdSyslogDebug"), _LEVELS),
+    "PriorityUsageResetPeriod": _RESETS,
+    "PreemptMode": _PREEMPTIONS,
+    "PrologFlags": _PROLOG,
+}
+"""Words at which Slurm ends where they are others; commas separate several (slurm.conf(5), and measured)."""
+TIMES = frozenset({"PriorityDecayHalfLife", "PriorityMaxAge"})
+"""Minutes, or days-hours, or days-hours:minutes, or hours:minutes:seconds."""
+EXCLUSIVE = (("DefMemPerNode", "DefMemPerCPU"), ("MaxMemPerNode", "MaxMemPerCPU"))
+"""Pairs of which the second is ignored."""
 ALL = SHORT_NUMBERS | NUMBERS | TRUTHS | OTHERS
