@@ -102,6 +102,8 @@ def test_every_node_joins_and_the_connect_command_leads_to_srun(tmp_path: Path) 
     assert sessions >= 6, "a session after the deployment and each of four changes, and the output itself"
     assert "  $ srun --nodes=2 hostname\n  ip-10-0-" in done.stdout
     assert done.stdout.count("  ip-10-0-") >= 2 + 3 + 4 + 3 + 3
+    # each node looks at itself, too, after every change
+    assert done.stdout.count("hyperpod-check-node finds ") == 5
     logs = sorted((tmp_path / ".rehearsal").glob("compute-1.i-*.log"))
     assert "the node is set up" in logs[0].read_text()
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
@@ -25,6 +26,7 @@ from hyperpod_cdk.rehearsal.hyperpod.scripts import join
 from hyperpod_cdk.rehearsal.node_commands.machine import CommandFault
 
 PROVISIONING_PARAMETERS = "provisioning_parameters.json"
+CHECK_NODE = "hyperpod-check-node"
 SESSION_SECONDS = 120
 JOIN_SECONDS = 90.0
 TIME_SCALE = "HYPERPOD_CDK_TIME_SCALE"
@@ -184,16 +186,16 @@ class HostNodes:
             self._follow(cluster_name, uris[0] if uris else "s3://none/none")
 
     def try_out(self, connect: str) -> list[str]:
-        """Open a shell on the controller by the stack's own command, and run a job on all nodes.
+        """Open a shell on the controller by the stack's own command, run a job on all nodes, look at them.
 
         Args:
             connect: the command.
 
         Returns:
-            What the shell showed, each command before its output.
+            What the shell showed, each command before its output, and what the look came to.
 
         Raises:
-            RehearsalError: the job did not run on every compute node.
+            RehearsalError: the job did not run on every compute node, or a node is not well.
         """
         wanted = sorted(host.name for host in self._sandbox.compute)
         self._sandbox.idle(len(wanted))
@@ -211,4 +213,14 @@ class HostNodes:
         lines = done.stdout.splitlines()
         if sorted(lines[: len(wanted)]) != wanted:
             raise RehearsalError(f"srun on {', '.join(wanted)} gave:\n{done.stdout}{done.stderr}")
-        return [f"$ {job}", *lines[: len(wanted)], "$ sinfo", *lines[len(wanted) :]]
+        return [f"$ {job}", *lines[: len(wanted)], "$ sinfo", *lines[len(wanted) :], self._look()]
+
+    def _look(self) -> str:
+        """Have every node look at itself; in one line what that came to."""
+        hosts = list(self._sandbox.hosts.values())
+        with ThreadPoolExecutor(len(hosts)) as threads:
+            answers = list(threads.map(lambda host: host.run(CHECK_NODE, check=False), hosts))
+        for host, answer in zip(hosts, answers, strict=True):
+            if answer.exit_code:
+                raise RehearsalError(f"{CHECK_NODE} on {host.name} says:\n{answer.output}")
+        return f"{CHECK_NODE} finds {len(hosts)} nodes well"
