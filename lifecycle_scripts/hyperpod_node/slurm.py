@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hyperpod_node import facts
+from hyperpod_node.clock import wait_for
 from hyperpod_node.context import Context
-from hyperpod_node.errors import NodeError
+from hyperpod_node.errors import NodeError, NotYetError
 from hyperpod_node.root import Root
 
 ETC = "/opt/slurm/etc"
@@ -30,6 +31,8 @@ LOADED = "/run/hyperpod-cdk/slurm-configuration"
 # Since 23.11 a reconfigured slurmctld takes new nodes in; before, a changed number of nodes ends it (measured
 # on 22.05 and 24.11).
 TAKES_NODES_IN = (23, 11)
+RECONFIGURE_LIMIT_SECONDS = 60
+CHECK_ADVICE = "put lifecycle.slurm of the deployment right; slurm.conf was left as it was"
 RECONFIGURE_ADVICE = "see /var/log/slurm/slurmctld.log, then `scontrol reconfigure` by hand"
 
 
@@ -139,8 +142,49 @@ def reconfigure(context: Context) -> str:
     said = digest(context.root)
     # it may be starting again after the agent's own reconfigure
     context.commands.run("scontrol", "reconfigure", attempts=5, advice=RECONFIGURE_ADVICE)
+    # it says that all is well, and ends a moment later over a value that it does not take (measured, 24.11)
+    with own_words(context.root, "slurmctld"):
+        wait_for(
+            lambda: _runs_with_files(context),
+            what="slurmctld with what its files say",
+            deadline=context.deadline,
+            say=context.say,
+            limit_seconds=RECONFIGURE_LIMIT_SECONDS,
+            advice=RECONFIGURE_ADVICE,
+            longest_pause_seconds=1.0,
+        )
     context.root.write(LOADED, f"{said}\n")
     return "slurmctld and all nodes read it again"
+
+
+def _runs_with_files(context: Context) -> None:
+    try:
+        lines = context.commands.run("scontrol", "show", "config", timeout_seconds=15).lines
+    except NodeError as error:
+        raise NotYetError(error.message) from error
+    for line in lines:
+        if re.match(r"HASH_VAL\s*=\s*Different", line):
+            raise NotYetError(line)
+
+
+def check(context: Context, own: str) -> None:
+    """Refuse settings that Slurm cannot read: all its commands would fail, and slurmctld at its next start.
+
+    Raises:
+        NodeError: with Slurm's own words.
+    """
+    ours = f"Include {OWN_CONF.rpartition('/')[2]}"
+    kept = [line for line in context.root.read(CONF).splitlines() if line.strip() != ours]
+    # in the same folder, since names of included files are relative to it
+    draft = f"{ETC}/.hyperpod-cdk.draft"
+    context.root.write(draft, "\n".join(kept) + f"\n{own}")
+    path = context.root.path(draft)
+    try:
+        # whatever scontrol does, it reads the whole configuration first
+        words = ("scontrol", "show", "hostnames", "a")
+        context.commands.run(*words, extra_environment={"SLURM_CONF": str(path)}, advice=CHECK_ADVICE)
+    finally:
+        path.unlink()
 
 
 def node_expressions(root: Root) -> list[str]:

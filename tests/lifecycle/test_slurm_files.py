@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.rehearsal.node import CommandFault
-from hyperpod_node import slurm, slurm_plugins, slurm_topology
+from hyperpod_node import slurm, slurm_plugins, slurm_topology, units
 from hyperpod_node.catalogue import STEPS
 from hyperpod_node.commands import Commands, Completed
 from hyperpod_node.errors import NodeError, StepSkippedError
@@ -217,8 +217,7 @@ def test_a_run_that_ended_before_the_reconfigure_leaves_it_to_the_next_one(tmp_p
     fault = CommandFault(command="scontrol", contains="reconfigure", times=5)
     node = running(tmp_path, {"conf": {"DefMemPerCPU": "100"}}, faults=[fault])
     slurm_files.write_files(node.context)
-    with pytest.raises(NodeError):
-        slurm_files.refresh(node.context)
+    assert slurm_files.refresh(node.context) == "slurmctld goes on with what it had"
     assert slurm_files.write_files(node.context) == "as they should be"
     assert slurm_files.refresh(node.context) == "slurmctld and all nodes read it again"
 
@@ -287,9 +286,39 @@ def test_a_reconfigure_that_always_fails_has_advice(tmp_path: Path) -> None:
     broken = CommandFault(command="scontrol", contains="reconfigure")
     node = running(tmp_path, faults=[broken])
     slurm_files.write_files(node.context)
-    with pytest.raises(NodeError) as error:
+    assert slurm_files.refresh(node.context) == "slurmctld goes on with what it had"
+    assert f"what to do: {slurm.RECONFIGURE_ADVICE}" in node.log
+
+
+def test_a_slurmctld_that_ends_over_a_value_fails_the_node_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = CommandFault(
+        command="scontrol", contains="show config", output="Unable to contact slurm controller"
+    )
+    node = running(tmp_path, faults=[gone])
+    node.machine.write("/var/log/slurm/slurmctld.log", "fatal: Failed to initialize sched plugin\n")
+    slurm_files.write_files(node.context)
+    answers = iter([True, False])
+    monkeypatch.setattr(units, "is_active", lambda *_: next(answers))
+    with pytest.raises(NodeError, match=r"still not so after 60 s: .*Unable to contact") as error:
         slurm_files.refresh(node.context)
-    assert "slurmctld.log" in error.value.advice
+    assert error.value.last_lines == ("fatal: Failed to initialize sched plugin",)
+    [step] = [step for step in STEPS if step.name == "slurm-refresh"]
+    assert step.required
+
+
+def test_what_slurm_cannot_read_never_gets_into_its_files(tmp_path: Path) -> None:
+    fault = CommandFault(
+        command="scontrol", contains="show hostnames a", output="unrecognized key: FooBar", times=1
+    )
+    node = running(tmp_path, {"conf": {"FooBar": "1"}}, faults=[fault])
+    before = node.read(slurm.CONF)
+    with pytest.raises(NodeError, match="unrecognized key: FooBar") as error:
+        slurm_files.write_files(node.context)
+    assert error.value.advice == slurm.CHECK_ADVICE
+    assert (node.read(slurm.CONF), node.read(slurm.OWN_CONF)) == (before, "")
+    assert not list(node.context.root.path(slurm.ETC).glob(".hyperpod-cdk*"))
 
 
 def test_nothing_ever_restarts_slurmctld(tmp_path: Path) -> None:

@@ -86,7 +86,6 @@ AFTER_START = (
         node_types=CONTROLLER,
         needs=("slurm-files",),
         after=("slurmctld", *_SOFTWARE),
-        required=False,
         time_limit_seconds=300,
     ),
     Step(

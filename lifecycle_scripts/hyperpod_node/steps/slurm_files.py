@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hyperpod_node import multi_head, slurm, slurm_plugins, slurm_topology, units
 from hyperpod_node.catalogue.modes import OURS
 from hyperpod_node.context import Context
-from hyperpod_node.errors import StepSkippedError
+from hyperpod_node.errors import NodeError, StepSkippedError
 
 EPILOG_FOLDER = f"{slurm.ETC}/epilog.d"
 HEAD = "# by hyperpod-cdk: lifecycle.slurm of the deployment; changes here are lost\n"
@@ -24,7 +24,10 @@ def write_files(context: Context) -> str:
         # the service may have started slurmctld, with what is there now
         slurm.mark_loaded(root)
     done = []
-    if root.write(slurm.OWN_CONF, own_text(context)):
+    text = own_text(context)
+    if root.read(slurm.OWN_CONF) != text:
+        slurm.check(context, text)
+    if root.write(slurm.OWN_CONF, text):
         done.append("settings written")
     if _include(context):
         done.append("included in slurm.conf")
@@ -54,7 +57,14 @@ def refresh(context: Context) -> str:
     loaded = context.root.read(slurm.LOADED).strip()
     if loaded == slurm.digest(context.root):
         raise StepSkippedError("slurmctld has what the files say")
-    return slurm.reconfigure(context)
+    try:
+        return slurm.reconfigure(context)
+    except NodeError as error:
+        if not units.is_active(context, "slurmctld"):
+            raise
+        # it runs with what it had, and the next run tries again
+        context.warn(f"{error}; what to do: {error.advice}")
+        return "slurmctld goes on with what it had"
 
 
 def own_settings(context: Context) -> Mapping[str, str]:

@@ -143,3 +143,26 @@ def test_72_who_leaves_is_locked_and_who_comes_back_is_not(cluster: Sandbox) -> 
     cluster.stage()
     cluster.provision()
     assert "uid=2002(bob)" in cluster.login.run("su bob -c id").output
+
+
+@pytest.mark.parametrize(
+    ("setting", "step", "alive"),
+    [
+        # no command can read it: nothing changes, and the cluster goes on
+        ({"DefMemPerCPU": "much"}, "slurm-files", True),
+        # reads well, and slurmctld ends over it a moment after it has said yes to the reconfigure
+        ({"SchedulerType": "sched/nonsense"}, "slurm-refresh", False),
+    ],
+)
+def test_a_setting_that_slurm_does_not_take_is_told(setting: dict[str, str], step: str, alive: bool) -> None:
+    plan = Plan(groups=usual_groups(1, login=0), mode="extension", config={"slurm": {"conf": setting}})
+    with Sandbox(plan, slurm="24.11") as sandbox:
+        sandbox.up()
+        clock = {"HYPERPOD_CDK_TIME_SCALE": "0.1"}
+        run = sandbox.provision([sandbox.controller], env=clock, check=False)[sandbox.controller.name]
+        assert run.exit_code == 1
+        assert run.step(step)["outcome"] == "failed"
+        assert run.step(step)["advice"]
+        said = " ".join(run.step(step)["last_lines"])
+        assert ("sched plugin" if step == "slurm-refresh" else "DefMemPerCPU value (much)") in said
+        assert (sandbox.controller.run("sinfo", check=False).exit_code == 0) is alive
