@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.rules.finding import Finding, Severity
-from hyperpod_cdk.rules.look import file_systems, groups, lifecycle_mode, new_lustre, runs_our_scripts
+from hyperpod_cdk.rules.look import (
+    file_systems,
+    groups,
+    groups_of,
+    lifecycle_mode,
+    new_lustre,
+    runs_our_scripts,
+)
+from hyperpod_cdk.rules.mounts import kind_of, mount_paths
 from hyperpod_cdk.rules.paths import join
 from hyperpod_cdk.rules.rule import Rule, checks
 from hyperpod_cdk.rules.tokens import unresolved
@@ -15,6 +23,7 @@ from hyperpod_cdk.spec import (
     InstanceGroup,
     LustreDeploymentType,
     LustreFileSystem,
+    NodeType,
     OpenZfsFileSystem,
     RemovalPolicy,
 )
@@ -96,6 +105,44 @@ def homes_on_nodes(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         mode = lifecycle_mode(spec, group)
         if not unresolved(mode, group.mounts) and not group.mounts and runs_our_scripts(spec, group):
             yield rule.finding(f"{path}.mounts", "has no place for the homes of lifecycle.users")
+
+
+@checks(
+    Rule(
+        code="HP354",
+        title="homes of the same people at different places",
+        why="a job starts in the directory that it was submitted from, with its HOME: neither is there on "
+        "nodes whose homes lie elsewhere",
+        fix="mount the file system with the homes on every group, at one path; homes lie on OpenZFS where a "
+        "group mounts one, else on Lustre",
+        source="lifecycle_scripts/hyperpod_node/homes.py, https://slurm.schedmd.com/sbatch.html (--chdir)",
+        severity=Severity.WARNING,
+    )
+)
+def homes_at_different_places(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+    if not spec.lifecycle.users:
+        return
+    logged_in = NodeType.LOGIN if groups_of(spec, NodeType.LOGIN) else NodeType.CONTROLLER
+    first: tuple[str, str, str] | None = None
+    for path, group in (*groups_of(spec, logged_in), *groups_of(spec, NodeType.COMPUTE)):
+        place = _place(spec, group)
+        if place is None or unresolved(lifecycle_mode(spec, group)) or not runs_our_scripts(spec, group):
+            continue
+        first = first or (group.instance_group_name, *place)
+        if place != first[1:]:
+            message = f"puts homes on {place[0]} at {place[1]}, and {first[0]} on {first[1]} at {first[2]}"
+            yield rule.finding(f"{path}.mounts", message)
+
+
+def _place(spec: HyperPodSpec, group: InstanceGroup) -> tuple[str, str] | None:
+    """File system and path of the homes on a group's nodes; None where it has none, or that is not known."""
+    found: dict[str, tuple[str, str]] = {}
+    for mount, path in zip(group.mounts, mount_paths(spec, group), strict=True):
+        kind, name = kind_of(spec, mount), mount.storage or mount.dns_name
+        if kind is None or path is None or name is None or unresolved(name):
+            return None
+        found.setdefault(kind, (name, path))
+    return found.get("OPENZFS") or found.get("LUSTRE")
 
 
 def _home(spec: HyperPodSpec, group: InstanceGroup) -> str | None:

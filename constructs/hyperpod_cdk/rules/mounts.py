@@ -133,14 +133,14 @@ def mount_is_clear(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
         source=_REFERENCE,
     )
 )
-def one_of_each_kind(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
+def one_of_eachkind_of(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, group in groups(spec):
         mode = lifecycle_mode(spec, group)
         if unresolved(mode) or (mode != LifecycleMode.AMI and group.life_cycle_config is None):
             continue
         seen: set[str] = set()
         for index, mount in enumerate(group.mounts):
-            kind = _kind(spec, mount)
+            kind = kind_of(spec, mount)
             if kind in seen:
                 yield rule.finding(f"{path}.mounts[{index}]", f"is the group's second {kind} file system")
             elif kind is not None:
@@ -196,7 +196,7 @@ def unused_storage(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
 )
 def efa_is_lustre(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     for path, mount in _mounts(spec):
-        if mount.efa and not unresolved(mount.efa) and _kind(spec, mount) == "OPENZFS":
+        if mount.efa and not unresolved(mount.efa) and kind_of(spec, mount) == "OPENZFS":
             yield rule.finding(f"{path}.efa", "is for Lustre only", given=mount.efa)
 
 
@@ -204,7 +204,7 @@ def mount_paths(spec: HyperPodSpec, group: InstanceGroup) -> list[str | None]:
     """Where a group's mounts are on its nodes; None where that can not be told."""
     paths = []
     for mount in group.mounts:
-        path = mount.mount_path or _DEFAULT_PATHS.get(_kind(spec, mount) or "")
+        path = mount.mount_path or _DEFAULT_PATHS.get(kind_of(spec, mount) or "")
         paths.append(None if path is None or unresolved(path) else path.rstrip("/") or "/")
     return paths
 
@@ -215,7 +215,8 @@ def _mounts(spec: HyperPodSpec) -> Iterator[tuple[str, Mount]]:
             yield f"{path}.mounts[{index}]", mount
 
 
-def _kind(spec: HyperPodSpec, mount: Mount) -> str | None:
+def kind_of(spec: HyperPodSpec, mount: Mount) -> str | None:
+    """``LUSTRE`` or ``OPENZFS``; None where that can not be told."""
     found: FileSystem | None = spec.storage.get(mount.storage) if mount.storage is not None else None
     kind = found.file_system_type if found else mount.file_system_type
     return None if kind is None or unresolved(kind) else kind

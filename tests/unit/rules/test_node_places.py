@@ -1,4 +1,4 @@
-"""Rules of where on the nodes things are set up, and on which of them (HP487 to HP489, HP495 to HP497)."""
+"""Rules of where on the nodes things are set up, and on which of them (HP354, HP487 to HP497)."""
 
 from typing import Any
 
@@ -13,6 +13,7 @@ from hyperpod_cdk.spec import (
     Directory,
     Downloads,
     LifecycleMode,
+    Mount,
     NodeType,
     OwnStep,
     Qos,
@@ -26,6 +27,7 @@ PARTITION = "lifecycle.accounting.associations[0].partition"
 FACTOR = "lifecycle.accounting.qos[0].usage_factor"
 CUSTOM = {"lifecycle.mode": LifecycleMode.CUSTOM}
 ALL = tuple(NodeType)
+LUSTRE = (Mount(storage="scratch"),)
 WITHOUT_LOGIN = {"login": REMOVED}
 COMPUTE, LOGIN = (NodeType.COMPUTE,), (NodeType.LOGIN,)
 
@@ -100,6 +102,15 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["lifecycle.bucket_mounts[0].node_types"],
     ),
     ("HP489", {**people(node_types=LOGIN), **WITHOUT_LOGIN}, [NODE_TYPES]),
+    ("HP354", {}, []),
+    ("HP354", {"controller.mounts": LUSTRE}, []),
+    ("HP354", {"compute.mounts": ()}, []),
+    ("HP354", {"compute.mounts": (Mount(storage=TEXT_TOKEN), *LUSTRE)}, []),
+    ("HP354", {"compute.mounts": LUSTRE, "lifecycle.users": ()}, []),
+    ("HP354", {"compute.mounts": LUSTRE}, ["compute.mounts"]),
+    ("HP354", {"compute.mounts": LUSTRE, "compute.lifecycle_mode": LifecycleMode.AMI}, []),
+    ("HP354", {"compute.mounts": (Mount(storage="home", mount_path="/homes"),)}, ["compute.mounts"]),
+    ("HP354", {"controller.mounts": LUSTRE, **WITHOUT_LOGIN}, ["cluster.instance_groups[1].mounts"]),
     ("HP495", data("/opt/sagemaker/containers"), []),
     ("HP495", data("/fsx-local"), []),
     ("HP495", data("/fsx/containers", docker=False), []),
