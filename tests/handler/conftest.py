@@ -1,6 +1,6 @@
 """The handler against the emulated service, through a simulated provider framework. Imports no aws_cdk."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,15 @@ from hyperpod_cdk.service.botocore_data import write_botocore_data
 from tests.handler.cloudformation import Framework, Stack
 from tests.handler.shortcut import Shortcut
 
+MARK = "hyperpod-cdk:newest-update"
+"""The tag that each update leaves on its cluster before it changes anything."""
 MUTATING = ("Add", "Create", "Delete", "Update")
+
+
+def is_mark(operation: str, request: Mapping[str, Any]) -> bool:
+    """Whether a call only says which update is the newest."""
+    tags = [tag["Key"] for tag in request.get("Tags", ())]
+    return operation == "AddTags" and tags == [MARK]
 
 
 @dataclass
@@ -29,7 +37,8 @@ class Calls:
 
     @property
     def mutating(self) -> list[str]:
-        return [name for name in self.names if name.startswith(MUTATING)]
+        """Those that change something, but for the mark that each update leaves on its cluster."""
+        return [name for name, sent in self.requests if name.startswith(MUTATING) and not is_mark(name, sent)]
 
     def sent(self, name: str) -> list[dict[str, Any]]:
         """The requests of one operation."""

@@ -23,16 +23,18 @@ def test_calls_of_a_life(stack: Stack, service: HyperPodService, calls: Calls, r
         return made[: end - polls + 1] + made[end:]
 
     done = ["DescribeCluster", "ListTags", "ListClusterNodes"]
+    # whose it is; the mark that this is the newest update; no newer one's
+    begun = ["DescribeCluster", "ListTags", "ListTags", "AddTags", "ListTags"]
     response = stack.create(request_)
     assert calls_of(polls=response.polls) == ["DescribeCluster", "CreateCluster", *done]
     response = stack.update(request_)
     assert response.polls == 1
-    assert calls_of(polls=1) == ["DescribeCluster", "ListTags", *done]
+    assert calls_of(polls=1) == [*begun, *done]
     response = stack.update(regroup(request_, "compute-000", InstanceCount=3))
-    assert calls_of(polls=response.polls) == ["DescribeCluster", "ListTags", "UpdateCluster", *done]
+    assert calls_of(polls=response.polls) == [*begun, "UpdateCluster", *done]
     scripts = {"SourceS3Uri": NEW_SCRIPTS, "OnCreate": "on_create.sh"}
     response = stack.update(regroup(request_, "compute-000", LifeCycleConfig=scripts))
-    assert calls_of(polls=response.polls) == ["DescribeCluster", "ListTags", "UpdateCluster", *done]
+    assert calls_of(polls=response.polls) == [*begun, "UpdateCluster", *done]
     response = stack.delete()
     asked, polled = ["DescribeCluster", "ListTags", "DeleteCluster"], ["DescribeCluster", "ListTags"]
     assert calls.names == asked + polled * (response.polls - 1) + ["DescribeCluster"]

@@ -85,8 +85,8 @@ def test_continuous_is_done_when_in_service_though_nodes_are_missing(
             "Request.Tags",
         ),
         (
-            changed(REQUEST, lambda r: r.update(Tags=[{"Key": f"k{n}", "Value": ""} for n in range(47)])),
-            "at most 46",
+            changed(REQUEST, lambda r: r.update(Tags=[{"Key": f"k{n}", "Value": ""} for n in range(46)])),
+            "at most 45",
         ),
     ],
 )

@@ -15,7 +15,8 @@ from handler.patience import PATIENCE_SECONDS, UNANSWERED_SECONDS
 from hyperpod_cdk.rehearsal.hyperpod import AccessDenied, HyperPodService, ServerError, Throttle
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
 from tests.handler.cloudformation import Stack
-from tests.handler.conftest import Calls, invocation
+from tests.handler.comparison import differences
+from tests.handler.conftest import SHORTCUT, Calls, invocation
 from tests.handler.samples import Request, changed, cluster, properties, regroup
 
 REQUEST = cluster()
@@ -38,6 +39,7 @@ def overtake(
 
     def sleep(seconds: float) -> None:
         if pending:
+            service.clock.advance(1)
             pending.pop()()
         service.clock.advance(seconds)
 
@@ -75,6 +77,57 @@ def test_56_an_update_that_its_rollback_overtook_sends_nothing(
         index.is_complete(update)
     service.settle()
     assert service.clusters["ml"].groups["compute"].target == 2
+
+
+@pytest.mark.parametrize("fault", [AccessDenied, Throttle, ServerError])
+@pytest.mark.parametrize("operation", ["DescribeCluster", "ListTags", "AddTags"])
+@pytest.mark.parametrize("asked", [BIGGER, {**REQUEST, "Tags": [{"Key": "team", "Value": "late"}]}])
+def test_56_an_update_that_got_no_answer_until_its_rollback_had_ended_changes_nothing(
+    made: Stack,
+    service: HyperPodService,
+    clients: Clients,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    fault: type[AccessDenied],
+    operation: str,
+    asked: Request,
+) -> None:
+    """The rollback found nothing to do, and left nothing but its mark."""
+    update = made.event("Update", properties(asked), properties(REQUEST), "ml")
+    back = made.event("Update", properties(REQUEST), properties(asked), "ml")
+    done: list[bool] = []
+    overtake(service, clients, monkeypatch, lambda: done.append(made.framework.run(back).ok))
+    service.faults.add(fault(operation=operation, times=1))
+    with pytest.raises(index.CustomResourceError, match="a newer update of cluster ml took the place"):
+        index.on_event(update)
+    assert done == [True]
+    service.settle()
+    assert differences(REQUEST, service.clusters["ml"]) == []
+
+
+def test_56_a_note_that_comes_late_does_not_take_the_place_of_the_rollbacks(
+    made: Stack, service: HyperPodService, clients: Clients, monkeypatch: pytest.MonkeyPatch, calls: Calls
+) -> None:
+    """Both wait for a busy cluster, and the note of the cancelled one is throttled."""
+    index.on_event(made.event("Update", properties(BIGGER), properties(REQUEST), "ml"))
+    service.clock.advance(1)
+    huge = regroup(REQUEST, "compute", InstanceCount=9)
+    update = made.event("Update", properties(huge), properties(BIGGER), "ml")
+    back = made.event("Update", properties(BIGGER), properties(huge), "ml")
+    overtake(service, clients, monkeypatch, lambda: back.update(index.on_event(back)))
+    throttled: list[str] = []
+
+    def watch(operation: str, request: Request) -> None:
+        if operation == "AddTags" and "pending-update" in str(request) and not throttled:
+            throttled.append(operation)
+            service.faults.add(Throttle(operation="AddTags"))
+
+    monkeypatch.setattr(SHORTCUT, "watch", watch)
+    with pytest.raises(index.CustomResourceError, match="took the place"):
+        index.on_event(update)
+    assert made.framework.wait(back).ok
+    assert service.clusters["ml"].groups["compute"].target == 4
+    assert calls.names.count("UpdateCluster") == 1
 
 
 @pytest.mark.parametrize("fault", [AccessDenied, Throttle, ServerError])

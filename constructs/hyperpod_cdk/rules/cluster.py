@@ -15,7 +15,7 @@ from hyperpod_cdk.service.sources import API
 from hyperpod_cdk.spec import HyperPodSpec, Provisioning
 
 _TAGS = 50
-_OWN_TAGS = 4
+_OWN_TAGS = 5
 _RESERVED = ("aws:", "hyperpod-cdk:")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d+")
@@ -63,7 +63,7 @@ def known_region(spec: HyperPodSpec, rule: Rule) -> Iterator[Finding]:
     Rule(
         code="HP102",
         title="more tags than fit",
-        why="a cluster has at most 50 tags, and four of them are our custom resource's own",
+        why="a cluster has at most 50 tags, and five of them are our custom resource's own",
         fix="remove tags; those at the top and those of the cluster count together",
         source=f"{API}API_CreateCluster.html",
     )

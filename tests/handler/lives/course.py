@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from tests.handler import random_requests as random
 from tests.handler.cloudformation import Delivery, Flow, Framework, Response
-from tests.handler.conftest import CALLS
+from tests.handler.conftest import CALLS, MARK, MUTATING
 from tests.handler.samples import Request
 
 ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 14 * 60, 5 * 60
@@ -36,6 +36,9 @@ class Course(RuleBasedStateMachine):
     stack: Any
     stray: list[Delivery]
     late: tuple[Request, float] | None
+    started: float | None
+    mine: Any
+    _now: Any
     delivery: Delivery | None
     flow: Flow | None
     first: Response | None
@@ -76,7 +79,8 @@ class Course(RuleBasedStateMachine):
         if overtaken:
             note("given up at once")
             self.expected = None
-            self.late = (next(flow), self.service.clock.elapsed())
+            self.late = (next(flow), self._now())
+            self.service.clock.advance(1)
             self._go_on(None)
         else:
             self._send(next(flow), invocations)
@@ -176,19 +180,38 @@ class Course(RuleBasedStateMachine):
         self.stray.append(self.delivery)
         event = {**self.delivery.event, "PhysicalResourceId": self.stack.physical_id}
         if self.stack.identity(self.stack.asked[event["RequestId"]]) != self.stack.physical_id:
-            self.late = (event, self.service.clock.elapsed())
+            self.late = (event, self._now())
         self.expected = None
         self._go_on(None)
 
-    @precondition(lambda self: self.late is not None and not self._is_idle())
+    @precondition(lambda self: self.late is not None and (not self._is_idle() or self._is_late_in_place()))
     @rule()
     def straggle(self) -> None:
-        """The function of a request that was given up still runs, and makes what it was asked for."""
+        """The function of a request that was given up still runs, and makes what it was asked for.
+
+        An update in place that sees the mark of a newer one makes nothing.
+        """
         assert self.late is not None
         event, since = self.late
+        is_overtaken = self._is_late_in_place() and self._is_marked(event, since)
         self.late = None
-        if self.service.clock.elapsed() - since < UNANSWERED_SECONDS - PATIENCE_SECONDS:
-            note("made late")
-            again = self.framework.begin(event)
-            if again.response is None:
-                self.stray.append(again)
+        if self._now() - since >= UNANSWERED_SECONDS - PATIENCE_SECONDS:
+            return
+        note("made late")
+        before, self.calls, self.started = self.calls, [], since
+        again = self.framework.begin(event)
+        made, self.calls, self.started = self.calls, before, None
+        assert not (is_overtaken and [name for name in made if name.startswith(MUTATING)]), made
+        if again.response is None:
+            self.stray.append(again)
+
+    def _is_late_in_place(self) -> bool:
+        assert self.late is not None
+        event, _ = self.late
+        asked = self.stack.identity(self.stack.asked[event["RequestId"]])
+        return bool(asked == event.get("PhysicalResourceId"))
+
+    def _is_marked(self, event: Request, since: float) -> bool:
+        """Whether a newer update has left its mark on what the resource has."""
+        marks = [tag["Value"].split("/") for one in self.mine() for tag in one.tags if tag["Key"] == MARK]
+        return any(request != event["RequestId"] and int(begun) > since for request, begun in marks)

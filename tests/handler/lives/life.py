@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 from hyperpod_cdk.rehearsal.hyperpod.state import ClusterStatus
 from tests.handler.cloudformation import Delivery, Flow, Framework, Response, Stack
 from tests.handler.comparison import differences
-from tests.handler.conftest import MUTATING, SHORTCUT
+from tests.handler.conftest import MUTATING, SHORTCUT, is_mark
 from tests.handler.lives.world import WORLD, is_mine, new_service
 from tests.handler.samples import Request
 
@@ -35,7 +35,8 @@ class Life(RuleBasedStateMachine):
         flow: what CloudFormation is about to ask for; None while it is idle.
         delivery: the request on its way.
         stray: requests that were delivered twice or given up, and are still polled.
-        late: a request that was given up and may still make something, and when it was.
+        late: a request that was given up and may still make something, and when its function began.
+        started: when the function that runs began; None for just now.
         expected: whether what the user asked for succeeds; None when either may happen.
         harm: how much went wrong that an operation may fail of.
     """
@@ -52,6 +53,7 @@ class Life(RuleBasedStateMachine):
         self.delivery: Delivery | None = None
         self.stray: list[Delivery] = []
         self.late: tuple[Request, float] | None = None
+        self.started: float | None = None
         self.begun = 0.0
         self.replaces = False
         self.first: Response | None = None
@@ -69,9 +71,8 @@ class Life(RuleBasedStateMachine):
         return self.service.clock.now().timestamp()
 
     def _aws(self) -> Aws:
-        return Aws(
-            clients=WORLD.clients, started=self._now(), sleep=self.service.clock.advance, now=self._now
-        )
+        started = self._now() if self.started is None else self.started
+        return Aws(clients=WORLD.clients, started=started, sleep=self.service.clock.advance, now=self._now)
 
     def _check_line(self, line: str, **_: Any) -> None:
         if "X-Amz-Signature" in line:
@@ -79,7 +80,8 @@ class Life(RuleBasedStateMachine):
 
     def watch(self, operation: str, request: Request) -> None:
         """A call that changes something goes to a cluster of ours, or makes one."""
-        self.calls.append(operation)
+        if not is_mark(operation, request):
+            self.calls.append(operation)
         if operation == "CreateCluster" or not operation.startswith(MUTATING):
             return
         target = request.get("ClusterName") or request["ResourceArn"]

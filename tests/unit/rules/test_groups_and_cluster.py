@@ -58,7 +58,7 @@ GROUPS_21 = tuple(
     InstanceGroup(instance_group_name=f"g{number}", instance_type="ml.c5.large", instance_count=1)
     for number in range(21)
 )
-TAGS_46 = {f"Tag{number}": "x" for number in range(46)}
+TAGS_45 = {f"Tag{number}": "x" for number in range(45)}
 
 TAGS_50 = {f"Tag{number}": "x" for number in range(50)}
 TAGS_51 = {**TAGS_50, "Tag50": "x"}
@@ -153,9 +153,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("HP101", {"stack_name": TEXT_TOKEN, "region": TEXT_TOKEN}, []),
     ("HP101", {"region": "us-gov-west-1"}, []),
     ("HP101", {"region": "Oregon"}, ["region"]),
-    ("HP102", {"cluster.tags": TAGS_46}, []),
-    ("HP102", {"cluster.tags": TAGS_46, "tags": {"Tag0": "y"}}, []),
-    ("HP102", {"cluster.tags": TAGS_46, "tags": {"Another": "y"}}, ["cluster.tags"]),
+    ("HP102", {"cluster.tags": TAGS_45}, []),
+    ("HP102", {"cluster.tags": TAGS_45, "tags": {"Tag0": "y"}}, []),
+    ("HP102", {"cluster.tags": TAGS_45, "tags": {"Another": "y"}}, ["cluster.tags"]),
     ("HP102", {**NATIVE, "cluster.tags": TAGS_50}, []),
     ("HP102", {**NATIVE, "cluster.tags": TAGS_51}, ["cluster.tags"]),
     ("HP102", {"cluster.tags": {TEXT_TOKEN: TEXT_TOKEN}}, []),

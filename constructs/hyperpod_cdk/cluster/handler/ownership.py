@@ -7,13 +7,13 @@ from typing import Any
 from .clients import Aws
 from .errors import RefusedError
 from .event import Event
-from .patience import patiently
 
 STACK_TAG = "hyperpod-cdk:stack-id"
 LOGICAL_TAG = "hyperpod-cdk:logical-id"
 REQUEST_TAG = "hyperpod-cdk:create-request"
 PENDING_TAG = "hyperpod-cdk:pending-update"
-OWN_TAGS = frozenset({STACK_TAG, LOGICAL_TAG, REQUEST_TAG, PENDING_TAG})
+NEWEST_TAG = "hyperpod-cdk:newest-update"
+OWN_TAGS = frozenset({STACK_TAG, LOGICAL_TAG, REQUEST_TAG, PENDING_TAG, NEWEST_TAG})
 """Tags that are the handler's and never the user's."""
 
 MAX_USER_TAGS = 50 - len(OWN_TAGS)
@@ -105,7 +105,7 @@ def send_tags(
     before: AbstractSet[str],
     tags: Mapping[str, str],
 ) -> None:
-    """Bring the user's tags in line; those that were not asked for before are others', and stay.
+    """Bring the user's tags in line, once; those that were not asked for before are others', and stay.
 
     Args:
         aws: the clients.
@@ -117,6 +117,6 @@ def send_tags(
     wrong = {key: value for key, value in wanted.items() if tags.get(key) != value}
     gone = sorted((before - set(wanted) - OWN_TAGS) & set(tags))
     if wrong:
-        patiently(aws, aws.sagemaker.add_tags, ResourceArn=arn, Tags=tag_list(wrong))
+        aws.sagemaker.add_tags(ResourceArn=arn, Tags=tag_list(wrong))
     if gone:
-        patiently(aws, aws.sagemaker.delete_tags, ResourceArn=arn, TagKeys=gone)
+        aws.sagemaker.delete_tags(ResourceArn=arn, TagKeys=gone)

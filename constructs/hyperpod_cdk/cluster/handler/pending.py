@@ -37,11 +37,16 @@ def pending_of(tags: Mapping[str, str]) -> Pending | None:
     return Pending(request_id=parts[0], step=parts[1], since=int(parts[2]))
 
 
-def note_pending(aws: Aws, arn: str, pending: Pending) -> None:
-    """Write the note, over any earlier one."""
-    aws.sagemaker.add_tags(ResourceArn=arn, Tags=tag_list({PENDING_TAG: pending.text}))
+def put_note(aws: Aws, arn: str, note: Pending | None, *, over: Mapping[str, str]) -> None:
+    """Write the note over any earlier one; take that away when there is none to write.
 
-
-def forget_pending(aws: Aws, arn: str) -> None:
-    """Take the note away."""
-    aws.sagemaker.delete_tags(ResourceArn=arn, TagKeys=[PENDING_TAG])
+    Args:
+        aws: the way to AWS.
+        arn: the thing's.
+        note: what to write.
+        over: the tags that the thing has.
+    """
+    if note:
+        aws.sagemaker.add_tags(ResourceArn=arn, Tags=tag_list({PENDING_TAG: note.text}))
+    elif PENDING_TAG in over:
+        aws.sagemaker.delete_tags(ResourceArn=arn, TagKeys=[PENDING_TAG])

@@ -82,13 +82,18 @@ class QuotaLives(Course, QuotaLife):
             self._finish()
 
     @precondition(lambda self: self._may_update())
-    @rule(changes=random.edits, invocations=random.invocations, at_once=st.booleans())
-    def update(self, changes: Any, invocations: int, at_once: bool) -> None:
+    @rule(changes=random.edits, invocations=random.invocations, then=THEN)
+    def update(self, changes: Any, invocations: int, then: str) -> None:
         """A deployment that changes the quota in place."""
         request = random.edited(self.current, changes)
         expected = True if self._is_as_known() else None
-        self._begin(self.stack.updating(properties(request)), expected=expected, invocations=invocations)
-        if at_once:
+        self._begin(
+            self.stack.updating(properties(request)),
+            expected=expected,
+            invocations=invocations,
+            overtaken=then == "overtaken",
+        )
+        if then == "at once":
             self._finish()
 
     @precondition(lambda self: self._may_update())

@@ -8,7 +8,7 @@ from hyperpod_cdk.rehearsal.hyperpod import allocation
 from hyperpod_cdk.rehearsal.hyperpod.governance import Governed
 from tests.handler.cloudformation import STACK_ID, Response
 from tests.handler.comparison import OUTSIDE, OWN
-from tests.handler.conftest import MUTATING
+from tests.handler.conftest import MUTATING, is_mark
 from tests.handler.lives.life import Life
 from tests.handler.quota.lives.random_quotas import FOREIGN
 from tests.handler.quota.samples import eks_cluster, physical_id, quota, there
@@ -84,7 +84,8 @@ class QuotaLife(Life):
 
     def watch(self, operation: str, request: Request) -> None:
         """A call that changes something goes to a quota of ours, or makes one."""
-        self.calls.append(operation)
+        if not is_mark(operation, request):
+            self.calls.append(operation)
         if operation == "CreateComputeQuota" or not operation.startswith(MUTATING):
             return
         target = request.get("ComputeQuotaId") or request["ResourceArn"]

@@ -5,20 +5,23 @@ failed. Waiting for it here would hold a Lambda function for longer than it live
 updates that take longest. So what can not be sent now is noted on it and sent by is_complete, poll by poll.
 The note names the request: a poller of a cancelled update finds a newer one and sends nothing.
 
-A call is made once here, and never repeated: an update that goes on asking after CloudFormation has cancelled
-it would undo the rollback that overtook it. Whatever may pass is left to the polls, which look at the note.
+An update that goes on asking after CloudFormation has cancelled it would undo the rollback that overtook it.
+Each therefore leaves its mark first (see ``newest``), and looks for a newer one's before whatever it repeats.
+What changes more than tags is called once and never repeated here: the polls do that, which look at the note.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ..clients import Aws
 from ..errors import AWS_ERRORS, code_of, is_permission_delay, is_transient
 from ..event import Event
 from ..log import log
+from ..newest import claim
 from ..ownership import send_tags
 from ..patience import patiently
-from ..pending import Pending, forget_pending, note_pending, pending_of
+from ..pending import Pending, pending_of, put_note
 from .kind import D, Kind, L, Sent
 
 
@@ -50,9 +53,11 @@ def converge(
         RefusedError: a change that the service does not make; nothing was changed.
     """
     send = kind.plan(aws, desired, old, live)
+    claimed = partial(claim, aws, live.arn, event, f"{kind.noun} {live.name}")
+    patiently(aws, claimed)
     # of what is taken over nobody knows whose a tag is: it starts anew, with what is asked for
     before = {key for key in tags if not key.startswith("aws:")} if old is None else set(old.tags)
-    send_tags(aws, live.arn, wanted=desired.tags, before=before, tags=tags)
+    patiently(aws, lambda: send_tags(aws, live.arn, wanted=desired.tags, before=before, tags=claimed()))
     try:
         sent = send()
     except AWS_ERRORS as error:
@@ -61,13 +66,12 @@ def converge(
         log("call is left to is_complete", level="WARNING", code=code_of(error), reason=str(error))
         sent = Sent(more=True)
     now = int(aws.now())
-    if sent.more:
-        note = Pending(request_id=event.request_id, step=sent.step, since=now)
-        patiently(aws, note_pending, aws=aws, arn=live.arn, pending=note)
-    elif pending_of(tags):
-        patiently(aws, forget_pending, aws=aws, arn=live.arn)
+    note = Pending(request_id=event.request_id, step=sent.step, since=now) if sent.more else None
+    if note or pending_of(tags):
+        patiently(aws, lambda: put_note(aws, live.arn, note, over=claimed()))
     handover = {
         "Since": now,
+        "Begun": int(aws.started),
         "Made": live.key,
         "Pending": sent.more,
         "Sent": sent.step,

@@ -1,13 +1,15 @@
 """The thing is at rest: is it what was asked for, and is anything left to send?"""
 
+import math
 from typing import Any
 
 from ..clients import Aws
 from ..errors import FailedError
 from ..event import Event
 from ..log import log
+from ..newest import refuse_overtaken
 from ..ownership import is_ours, read_tags
-from ..pending import Pending, forget_pending, note_pending, pending_of
+from ..pending import Pending, pending_of, put_note
 from .kind import D, Kind, L, Turn
 
 NOT_COMPLETE: dict[str, Any] = {"IsComplete": False}
@@ -26,6 +28,7 @@ def settle(kind: Kind[D, L], event: Event, live: L, aws: Aws) -> dict[str, Any]:
     tags = read_tags(aws, live.arn)
     if not is_ours(tags, event):
         raise FailedError(f"the {kind.noun} {live.name} is not this stack's ({live.arn}) and is not touched")
+    refuse_overtaken(tags, event, event.handover.get("Begun", math.inf), f"{kind.noun} {live.name}")
     note = pending_of(tags)
     mine = note if note and note.request_id == event.request_id else None
     if note and not mine and event.handover.get("Pending"):
@@ -33,11 +36,11 @@ def settle(kind: Kind[D, L], event: Event, live: L, aws: Aws) -> dict[str, Any]:
     verdict = kind.judge(_turn(kind, event, live, mine, aws), aws)
     if verdict.sent:
         sent = Pending(request_id=event.request_id, step=verdict.sent, since=int(aws.now()))
-        note_pending(aws, live.arn, sent)
+        put_note(aws, live.arn, sent, over=tags)
     if not verdict.lost and verdict.data is None:
         return NOT_COMPLETE
     if mine:
-        forget_pending(aws, live.arn)
+        put_note(aws, live.arn, None, over=tags)
     if verdict.lost:
         raise FailedError(verdict.lost)
     log("it is what was asked for", kind=kind.noun, operation=event.kind, arn=live.arn)
