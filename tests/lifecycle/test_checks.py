@@ -259,6 +259,7 @@ def test_a_purge_that_is_not_there(tmp_path: Path) -> None:
             {"slurm.conf": "TopologyPlugin=topology/tree\nInclude hyperpod-cdk.conf\n"},
             "topology/tree without a topology refuses jobs",
         ),
+        ({"accounting.conf": "AccountingStorageType=x\n"}, r"slurm\.conf does not include accounting\.conf"),
     ],
 )
 def test_slurms_files(tmp_path: Path, files: dict[str, str], says: str) -> None:

@@ -8,7 +8,7 @@ from hyperpod_node import slurm, slurm_plugins, slurm_topology, units
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import adopt, epilog, slurm_watch
-from hyperpod_node.steps.slurm_files import EPILOG_FOLDER, own_text
+from hyperpod_node.steps.slurm_files import EPILOG_FOLDER, included, own_text
 
 AGAIN = "run `hyperpod-node --hook slurm_files`"
 SET_UP_AGAIN = "run the scripts again: `hyperpod-node --hook on_create` or on_init_complete"
@@ -19,9 +19,9 @@ def files(context: Context) -> str:
     root = context.root
     if not root.read(slurm.CONF):
         raise StepSkippedError(f"no {slurm.CONF} here")
-    faults = []
-    if slurm.OWN_CONF not in slurm.includes(root):
-        faults.append(f"slurm.conf does not include {slurm.OWN_CONF.rpartition('/')[2]}")
+    present = slurm.includes(root)
+    missing = [path.rpartition("/")[2] for path in included(context) if path not in present]
+    faults = [f"slurm.conf does not include {name}" for name in missing]
     if root.read(slurm.OWN_CONF) != own_text(context):
         faults.append(f"{slurm.OWN_CONF} is not what the deployment says")
     faults += [f"plugstack.conf includes {pattern}" for pattern in slurm_plugins.wildcards(root)]

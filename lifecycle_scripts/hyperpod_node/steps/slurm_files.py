@@ -29,7 +29,7 @@ def write_files(context: Context) -> str:
         slurm.check(context, text)
     if root.write(slurm.OWN_CONF, text):
         done.append("settings written")
-    if _include(context):
+    if any([slurm.ensure_include(context, path) for path in included(context)]):
         done.append("included in slurm.conf")
     if slurm_plugins.expand(root):
         done.append("plugstack.conf without wildcards")
@@ -42,12 +42,12 @@ def write_files(context: Context) -> str:
     return ", ".join(done) or "as they should be"
 
 
-def _include(context: Context) -> bool:
-    """Have slurm.conf include our file, and the accounting where it is ours too."""
+def included(context: Context) -> list[str]:
+    """The files that slurm.conf has to include: ours, and the accounting where it is ours too."""
     paths = [slurm.OWN_CONF]
     if context.node.mode in OURS and slurm.settings(context.root, slurm.ACCOUNTING_CONF):
         paths.append(slurm.ACCOUNTING_CONF)
-    return any([slurm.ensure_include(context, path) for path in paths])
+    return paths
 
 
 def refresh(context: Context) -> str:

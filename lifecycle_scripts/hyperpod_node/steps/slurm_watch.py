@@ -82,8 +82,10 @@ ExecStart=/bin/systemctl start slurmd.service
 
 def watch_files(context: Context) -> str:
     """Have our part put back into slurm.conf whenever it is rewritten."""
+    from hyperpod_node.steps.slurm_files import included  # noqa: PLC0415 (only controllers need it)
+
     said = _have(context, ON_CONTROLLER, f"{CHANGED}.path", f"{FILES}.path")
-    if slurm.OWN_CONF not in slurm.includes(context.root):
+    if not set(included(context)) <= set(slurm.includes(context.root)):
         # rewritten since our part was put there, when nobody watched yet
         context.root.write(MARK, "")
     return said
