@@ -115,4 +115,4 @@ def nothing_declared(context: Context) -> str:
 
 def nothing_to_purge(context: Context) -> str:
     """Whether nothing is said of purging."""
-    return "" if context.config.accounting.purge else "everything is kept"
+    return "" if context.config.accounting.purge else "no purge declared"
