@@ -1,14 +1,17 @@
 """A process that somebody wants to end takes its things down, once and whole."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from hyperpod_cdk.rehearsal.interruptions import Interruptions
+from hyperpod_cdk.rehearsal.scratch import scratch
 
 PROGRAM = """
 import sys, time
@@ -108,3 +111,26 @@ def test_a_killed_process_s_folder_goes_with_the_next_one_and_a_living_one_s_sta
     for process in (first, second):
         process.communicate("\n", timeout=30)
     assert [path.name for path in tmp_path.iterdir()] == ["kept-by-somebody-else"]
+
+
+def test_no_folder_is_without_the_lock_by_which_the_next_process_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither one that is killed as it makes the folder, nor one that can not remove what is still written."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    mkdir, locked = Path.mkdir, []
+
+    def watched(self: Path, **arguments: int) -> None:
+        locked.append((tmp_path / f"{self.name}.lock").exists())
+        mkdir(self, **arguments)
+
+    monkeypatch.setattr(Path, "mkdir", watched)
+    with monkeypatch.context() as broken:
+        broken.setattr(shutil, "rmtree", lambda *_, **__: None)
+        with scratch("kept-") as folder:
+            pass
+    assert locked == [True]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name, f"{folder.name}.lock"]
+    with scratch("kept-"):
+        assert not folder.exists()
+    assert not list(tmp_path.iterdir())

@@ -21,18 +21,17 @@ def scratch(prefix: str) -> Iterator[Path]:
     base = Path(tempfile.gettempdir())
     for lock in base.glob(f"{prefix}*{LOCK}"):
         _sweep(lock)
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    handle, draft = tempfile.mkstemp(prefix=prefix, suffix=".draft")
+    folder = Path(draft.removesuffix(".draft"))
     lock = base / f"{folder.name}{LOCK}"
-    # locked before it bears the name that others look for
-    draft = base / f"{folder.name}.draft"
-    handle = os.open(draft, os.O_CREAT | os.O_RDWR, 0o600)
     try:
+        # locked before it bears the name that others look for, and there before the folder is
         fcntl.flock(handle, fcntl.LOCK_EX)
-        draft.rename(lock)
+        Path(draft).rename(lock)
+        folder.mkdir(mode=0o700)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        lock.unlink(missing_ok=True)
+        _remove(lock)
         os.close(handle)
 
 
@@ -44,9 +43,16 @@ def _sweep(lock: Path) -> None:
         return
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(lock.with_name(lock.name.removesuffix(LOCK)), ignore_errors=True)
-        lock.unlink(missing_ok=True)
+        _remove(lock)
     except BlockingIOError:
         return
     finally:
         os.close(handle)
+
+
+def _remove(lock: Path) -> None:
+    """Remove a folder, and its lock unless something of it is left, which is then for the next one."""
+    folder = lock.with_name(lock.name.removesuffix(LOCK))
+    shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        lock.unlink(missing_ok=True)
