@@ -116,13 +116,13 @@ def test_a_killed_process_s_folder_goes_with_the_next_one_and_a_living_one_s_sta
 def test_no_folder_is_without_the_lock_by_which_the_next_process_finds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither one that is killed as it makes the folder, nor one that can not remove what is still written."""
+    """Neither after an end while it is made, nor when it can not be removed, being written to still."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     mkdir, locked = Path.mkdir, []
 
-    def watched(self: Path, **arguments: int) -> None:
+    def watched(self: Path, mode: int = 0o777) -> None:
         locked.append((tmp_path / f"{self.name}.lock").exists())
-        mkdir(self, **arguments)
+        mkdir(self, mode)
 
     monkeypatch.setattr(Path, "mkdir", watched)
     with monkeypatch.context() as broken:
