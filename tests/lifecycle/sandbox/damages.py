@@ -37,6 +37,11 @@ DOCKER = "printf '#!/bin/bash\\n[ $1 != info ] || echo {}\\n' >/usr/local/bin/do
 NO_ROUTE = "ip route {} unreachable 169.254.169.254"
 PORT = "/sys/class/infiniband/efa_0/ports/1/state"
 WATCH = "hyperpod-cdk-slurm-files.path"
+# nobody puts Slurm's files right any more, nor is still at it
+QUIET = (
+    f"systemctl stop {WATCH}; while systemctl list-jobs | grep -q hyperpod-cdk-slurm-files || "
+    "systemctl is-active hyperpod-cdk-slurm-files.service | grep -q activating; do sleep 0.1; done"
+)
 
 
 class Damage(NamedTuple):
@@ -69,6 +74,11 @@ def edited(path: str, script: str) -> tuple[str, str]:
 
 def mode(path: str, bad: str, good: str) -> tuple[str, str]:
     return f"chmod {bad} {path}", f"chmod {good} {path}"
+
+
+def unwatched(harm: str, mend: str) -> tuple[str, str]:
+    """Harm to Slurm's files that would be put right at once."""
+    return f"{QUIET}; {harm}", f"{mend}; systemctl start {WATCH}"
 
 
 def stopped(unit: str) -> tuple[str, str]:
@@ -147,31 +157,31 @@ CONTROLLER = (
     Damage(
         "auto-resume",
         DOUBTFUL,
-        f"systemctl stop {WATCH}; sed -i 's,^TaskPlugin=.*,TaskPlugin=task/affinity,' {ETC}/slurm.conf",
-        f"sed -i 's,^TaskPlugin=.*,TaskPlugin=task/none,' {ETC}/slurm.conf; systemctl start {WATCH}",
+        *unwatched(*edited(f"{ETC}/slurm.conf", "s,^TaskPlugin=.*,TaskPlugin=task/affinity,")),
         "task/affinity",
     ),
     Damage(
         "slurm-files",
         DOUBTFUL,
-        f"systemctl stop {WATCH}; sed -i '/Include hyperpod-cdk.conf/d' {ETC}/slurm.conf",
-        f"echo Include hyperpod-cdk.conf >>{ETC}/slurm.conf; systemctl start {WATCH}",
+        *unwatched(*edited(f"{ETC}/slurm.conf", "/Include hyperpod-cdk.conf/d")),
         "slurm.conf does not include hyperpod-cdk.conf",
-    ),
-    Damage(
-        "slurm-files", DOUBTFUL, *edited(f"{ETC}/hyperpod-cdk.conf", "s/=100$/=200/"), "not what the deploy"
     ),
     Damage(
         "slurm-files",
         DOUBTFUL,
-        *edited(f"{ETC}/plugstack.conf", "$ainclude plugstack.conf.d/*"),
+        *unwatched(*edited(f"{ETC}/hyperpod-cdk.conf", "s/=100$/=200/")),
+        "not what the deploy",
+    ),
+    Damage(
+        "slurm-files",
+        DOUBTFUL,
+        *unwatched(*edited(f"{ETC}/plugstack.conf", "$ainclude plugstack.conf.d/*")),
         "plugstack.conf includes plugstack.conf.d/*",
     ),
     Damage(
         "slurm-files",
         DOUBTFUL,
-        f"echo '[]' >{ETC}/topology.yaml",
-        f"rm {ETC}/topology.yaml",
+        *unwatched(f"echo '[]' >{ETC}/topology.yaml", f"rm {ETC}/topology.yaml"),
         "topology.yaml is empty",
     ),
     Damage("accounting", UNFIT, "systemctl stop slurmdbd", DATABASE, "sacctmgr"),
