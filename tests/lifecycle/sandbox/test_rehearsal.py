@@ -65,9 +65,11 @@ class Workstation(NamedTuple):
 def kept(folder: Path) -> Iterator[Workstation]:
     """A rehearsal that stays after its deployment, until the end of this."""
     told = folder / "told"
+    # whoever started the tests in the background has the signal ignored by which this ends
+    command = ["env", "--default-signal=INT", *command_in(folder, "--keep")]
     with (
         told.open("w") as file,
-        subprocess.Popen(command_in(folder, "--keep"), cwd=folder, stdout=file, stderr=file) as rehearsal,
+        subprocess.Popen(command, cwd=folder, stdout=file, stderr=file) as rehearsal,
     ):
         try:
             deadline = time.monotonic() + 900

@@ -235,7 +235,9 @@ def test_a_session_that_does_not_end_is_ended(
 
 def test_ctrl_c_ends_every_session(machine: Path) -> None:
     pid = _stuck(machine)
-    command = [sys.executable, "-m", "hyperpod_cdk", "check-node", "--cluster", "mine"]
+    # whoever started the tests in the background has the signal ignored
+    heeding = ["env", "--default-signal=INT"]
+    command = [*heeding, sys.executable, "-m", "hyperpod_cdk", "check-node", "--cluster", "mine"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "gpu i-1: ok\n"
