@@ -17,7 +17,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.access.keys import encrypted_log_group
-from hyperpod_cdk.cluster.handler_policy import allow, owned, use_images, use_plans
+from hyperpod_cdk.cluster.handler_policy import admit_nodes, allow, owned, use_images, use_plans
 from hyperpod_cdk.cluster.permissions import CHANGE_NODES
 from hyperpod_cdk.nag import FUNCTION_PACKS, acknowledge, in_packs, wildcards
 from hyperpod_cdk.service.botocore_data import write_cluster_model
@@ -41,6 +41,8 @@ class BootstrapGuardFunction(Construct):
         settings: how many failures are too many.
         owner: logical id of the custom resource whose cluster it is, which alone may be stopped. Default: any
             cluster, since CloudFormation's own resource tags none.
+        control_plane_arn: of the EKS cluster that the nodes join: an update of the cluster asks for what its
+            creation asked for. Default: none, the nodes run Slurm.
         log_retention: of the function's log. Default: three months.
         encryption_key: of that log. Default: CloudWatch Logs' own encryption.
     """
@@ -55,6 +57,7 @@ class BootstrapGuardFunction(Construct):
         role_arns: Sequence[str],
         settings: BootstrapGuard,
         owner: str | None = None,
+        control_plane_arn: str | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
         encryption_key: kms.IKey | None = None,
     ) -> None:
@@ -70,7 +73,7 @@ class BootstrapGuardFunction(Construct):
             description="Stops HyperPod instance groups whose nodes keep failing",
         )
         self._allow(role, cluster_name, role_arns, owner)
-        self._allow_named(role, groups)
+        self._allow_named(role, groups, control_plane_arn)
         with _code() as path:
             self.function = lambda_.Function(
                 self,
@@ -139,10 +142,13 @@ class BootstrapGuardFunction(Construct):
         )
         acknowledge(policy, wildcards(self, [clusters, node_logs], _ANY_CLUSTER))
 
-    def _allow_named(self, role: iam.Role, groups: Sequence[InstanceGroup]) -> None:
+    def _allow_named(
+        self, role: iam.Role, groups: Sequence[InstanceGroup], control_plane_arn: str | None
+    ) -> None:
         stack = cdk.Stack.of(self)
         plans = list(dict.fromkeys(group.training_plan_arn for group in groups if group.training_plan_arn))
         statements = [
+            *(admit_nodes(stack, control_plane_arn) if control_plane_arn else ()),
             *(use_plans(stack, plans) if plans else ()),
             *(use_images(stack) if any(group.image_id for group in groups) else ()),
         ]
@@ -152,7 +158,7 @@ class BootstrapGuardFunction(Construct):
             self,
             "NamedByGroups",
             roles=[role],
-            description="Plans and images of the groups that a bootstrap guard updates",
+            description="What the groups that a bootstrap guard updates name: control plane, plans, images",
             statements=statements,
         )
         resources = [resource for statement in statements for resource in statement.resources]

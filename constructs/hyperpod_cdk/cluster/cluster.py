@@ -187,6 +187,7 @@ class HyperPodCluster(ClusterBase):
             role_arns=role_arns,
             settings=self._lifecycle.bootstrap_guard,
             owner=cdk.Stack.of(self).get_logical_id(element) if self.provider else None,
+            control_plane_arn=self._control_plane.cluster_arn if self._control_plane else None,
             log_retention=self._log_retention,
             encryption_key=self._encryption_key,
         )

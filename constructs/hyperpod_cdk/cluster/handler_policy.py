@@ -140,11 +140,7 @@ def _control_plane(stack: cdk.Stack, request: Mapping[str, Any]) -> Iterator[iam
     arn = request.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
     if arn is None:
         return
-    known = not cdk.Token.is_unresolved(arn)
-    name = arn.rpartition("/")[2] if known else cdk.Fn.select(1, cdk.Fn.split("/", arn))
-    entries = stack.format_arn(service="eks", resource="access-entry", resource_name=f"{name}/*")
-    yield allow("LookAtControlPlane", permissions.READ_EKS, [arn])
-    yield allow("AdmitNodes", permissions.ADMIT_NODES, [arn, entries])
+    yield from admit_nodes(stack, arn)
     yield allow("FindGovernance", permissions.FIND_GOVERNANCE, ["*"])
     governed = [
         stack.format_arn(service="sagemaker", resource=kind, resource_name="*")
@@ -161,6 +157,17 @@ def _control_plane(stack: cdk.Stack, request: Mapping[str, Any]) -> Iterator[iam
 def _pass_roles(arns: Sequence[str]) -> Statements:
     to_service = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
     return [allow("PassExecutionRoles", permissions.PASS_ROLE, arns, to_service)]
+
+
+def admit_nodes(stack: cdk.Stack, arn: str) -> Statements:
+    """Letting nodes into the control plane of an ARN, as whoever asks for nodes must."""
+    known = not cdk.Token.is_unresolved(arn)
+    name = arn.rpartition("/")[2] if known else cdk.Fn.select(1, cdk.Fn.split("/", arn))
+    entries = stack.format_arn(service="eks", resource="access-entry", resource_name=f"{name}/*")
+    return [
+        allow("LookAtControlPlane", permissions.READ_EKS, [arn]),
+        allow("AdmitNodes", permissions.ADMIT_NODES, [arn, entries]),
+    ]
 
 
 def use_plans(stack: cdk.Stack, arns: Sequence[str]) -> Statements:

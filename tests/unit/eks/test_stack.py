@@ -16,6 +16,7 @@ from hyperpod_cdk.network import HyperPodNetwork
 from hyperpod_cdk.spec import (
     AutoPatchConfig,
     AutoScaling,
+    BootstrapGuard,
     CapacityType,
     Cluster,
     DeepHealthCheck,
@@ -29,9 +30,11 @@ from hyperpod_cdk.spec import (
     InstanceGroup,
     InstanceRequirements,
     KubernetesConfig,
+    Lifecycle,
     NatGateways,
     Network,
     NetworkInterfaceType,
+    NodeProvisioningMode,
     Observability,
     OnDrainTimeout,
     Orchestrator,
@@ -358,3 +361,28 @@ def test_the_parts_go_together() -> None:
         HyperPodCluster(app, "B", cluster=slurm, network=network, control_plane=plane)
     made = HyperPodCluster(app, "C", cluster=on_eks(), network=network, control_plane=plane)
     assert made.controller_ssm_target is None
+
+
+def test_the_bootstrap_guard_may_ask_for_nodes_as_the_handler_may() -> None:
+    """UpdateCluster asks for nodes again, with the rights of whoever calls it."""
+    stack = cdk.Stack(cdk.App(), "S", env=cdk.Environment(account="111122223333", region="us-west-2"))
+    network = HyperPodNetwork(stack, "Network", availability_zone_ids=ZONES)
+    orchestrator = EksOrchestrator(helm_chart=CHART)
+    HyperPodCluster(
+        stack,
+        "C",
+        cluster=replace(on_eks(), node_provisioning_mode=NodeProvisioningMode.CONTINUOUS),
+        network=network,
+        control_plane=EksControlPlane(stack, "Eks", orchestrator=orchestrator, network=network),
+        lifecycle=Lifecycle(bootstrap_guard=BootstrapGuard()),
+    )
+    policies = Template.from_stack(stack).find_resources("AWS::IAM::ManagedPolicy")
+    admit = [
+        (name, statement["Action"], statement["Resource"])
+        for name, policy in policies.items()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement.get("Sid") == "AdmitNodes"
+    ]
+    guard, handler = sorted(admit, key=lambda one: "BootstrapGuard" not in one[0])
+    assert "BootstrapGuard" in guard[0]
+    assert guard[1:] == handler[1:]
