@@ -46,6 +46,18 @@ def test_the_clusters_key_is_waited_for(tmp_path: Path) -> None:
     assert len(node.clock.sleeps) == 4
 
 
+def test_59_a_munged_from_before_the_clusters_key_takes_it(tmp_path: Path) -> None:
+    node = bench(tmp_path)
+    pid_file = node.context.root.path(munge.PID_FILE)
+    pid_file.parent.mkdir(parents=True)
+    pid_file.touch()
+    munge.check_munge(node.context)
+    assert node.calls("systemctl", "restart") == []
+    os.utime(pid_file, (1, 1))
+    munge.check_munge(node.context)
+    assert node.calls("systemctl", "restart") == [["systemctl", "restart", "munge"]]
+
+
 def test_59_a_key_that_never_comes_and_a_munged_that_never_answers(tmp_path: Path) -> None:
     node = bench(tmp_path / "a")
     node.context.root.path(munge.KEY).unlink()

@@ -8,6 +8,8 @@ from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError
 
 KEY = "/etc/munge/munge.key"
+# made when munged starts
+PID_FILE = "/run/munge/munged.pid"
 # the service's agent puts the cluster's key on each node
 KEY_LIMIT_SECONDS = 300
 ANSWER_LIMIT_SECONDS = 60
@@ -32,6 +34,7 @@ def check_munge(context: Context) -> str:
         path.chmod(0o400)
         context.say(f"{KEY} was readable by others")
     units.enable(context, "munge")
+    _take_new_key(context)
     wait_for(
         lambda: _answers(context),
         what="munge",
@@ -47,6 +50,15 @@ def _key(context: Context) -> None:
     path = context.root.path(KEY)
     if not path.is_file() or not path.stat().st_size:
         raise NotYetError("it is missing or empty")
+
+
+def _take_new_key(context: Context) -> None:
+    """Restart a munged that began before its key came: it takes its own credentials, and nobody else does."""
+    key, started = context.root.path(KEY), context.root.path(PID_FILE)
+    # the time of the change, which a copy does not keep
+    if started.is_file() and started.stat().st_mtime < key.stat().st_ctime:
+        context.commands.run("systemctl", "restart", "munge", timeout_seconds=30, advice=ADVICE)
+        context.say(f"{KEY} is newer than munged was")
 
 
 def _answers(context: Context) -> None:
