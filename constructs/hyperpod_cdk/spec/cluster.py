@@ -80,4 +80,4 @@ class Cluster:
     shared_environment_config: SharedEnvironmentConfig | None = None
     """File system of the restricted groups; Amazon EKS only."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """At most 45: five of the service's 50 are kept for who owns the cluster and which update it waits for."""
+    """At most 45: five of the service's 50 say who owns the cluster and which update is its newest."""

@@ -65,4 +65,4 @@ class Team:
     description: str | None = None
     """At most 1024 characters."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """Of the quota; at most 45: five of the service's 50 are kept for who owns it and which update it waits for."""
+    """Of the quota; at most 45: five of the service's 50 say who owns it and which update is its newest."""

@@ -65,8 +65,8 @@ def open_room() -> tuple[subprocess.Popen[bytes], int]:
         preexec_fn=die_with_parent,  # noqa: PLW1509 (this process has one thread)
     )
     init = wait_for_child(room.pid)
-    # with an address of its own: else it takes a port's, another one whenever hosts come and go, and those that
-    # are there speak to the old one for some seconds
+    # with an address of its own: else it takes a port's, another one whenever hosts come and go, and those
+    # that are there speak to the old one for some seconds
     lines = ["link add br0 address 02:00:00:00:00:01 type bridge", "link set lo up", "link set br0 up"]
     lines += [f"addr add {address}/32 dev lo" for address in SERVICE_ADDRESSES]
     # every address is on the switch: hosts have those that a VPC gives them, whatever its ranges
