@@ -47,6 +47,8 @@ def test_accounts_come_when_slurmctld_listens() -> None:
     """What slurmdbd sends to one that has registered and does not listen yet is lost (measured, 22.05)."""
     accounts = next(step for step in STEPS if step.name == "accounts")
     assert "slurmctld" in accounts.needs
+    # a reconfigure is a start anew since 23.11
+    assert "slurm-refresh" in accounts.after
 
 
 def test_112_who_starts_slurm() -> None:

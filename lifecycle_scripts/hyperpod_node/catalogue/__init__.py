@@ -20,8 +20,8 @@ _ALL = (
     *slurm.BEFORE_START,
     *accounting.BEFORE_START,
     *slurm.START,
-    *accounting.AFTER_START,
     *slurm.AFTER_START,
+    *accounting.AFTER_START,
 )
 
 _SET_UP = tuple(step.name for step in _ALL if SET_UP in step.occasions)
