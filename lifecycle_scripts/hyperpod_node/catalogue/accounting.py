@@ -37,7 +37,7 @@ AFTER_START = (
         node_types=CONTROLLER,
         # What slurmdbd sends to a slurmctld that has registered and does not listen yet is lost, and accounts
         # are unknown to it until it starts anew (measured): so not beside its start. Nor beside
-        # a reconfigure, which is one since 23.11: slurmctld 24.11 hung in two of six runs (measured).
+        # a reconfigure, which is one since 23.11: slurmctld 24.11 hung in three of six runs (measured).
         needs=("before", "slurmctld"),
         after=("purge", "slurm-refresh"),
         required=False,
