@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,12 @@ def test_a_signal_to_the_script_alone_ends_its_jobs(tmp_path: Path, number: sign
         return [int(line) for line in started.read_text().split()] if started.exists() else []
 
     with subprocess.Popen(
-        [ROOT / ".ci/run"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [ROOT / ".ci/run"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # whoever started the tests by nohup, or in the background, has it ignored, and bash leaves it at that
+        preexec_fn=partial(signal.signal, number, signal.SIG_DFL),  # noqa: PLW1509 (one thread here)
     ) as running:
         assert wait_for(lambda: len(pids()) >= 2)
         running.send_signal(number)
