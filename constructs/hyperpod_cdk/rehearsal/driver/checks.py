@@ -13,6 +13,8 @@ PATIENCE_SECONDS = 20.0
 """Real seconds for nodes that come up after the cluster is in service, as with Continuous provisioning."""
 Clusters = Mapping[str, Mapping[str, Any]]
 """What the APIs show of clusters, by name."""
+_NEWEST_UPDATE = "hyperpod-cdk:newest-update"
+"""Tag that every update leaves, those that are taken back among them."""
 _PASSING = frozenset({"FailureMessage", "ResponseMetadata"})
 _UP = frozenset({"Running", "DeepHealthCheckInProgress"})
 
@@ -157,7 +159,9 @@ def _shown(sagemaker: Any, name: str) -> dict[str, Any]:
     return {
         **about,
         "Nodes": sorted(found.nodes, key=lambda node: str(node["InstanceId"])),
-        "Tags": sorted(tags, key=lambda tag: str(tag["Key"])),
+        "Tags": sorted(
+            (tag for tag in tags if tag["Key"] != _NEWEST_UPDATE), key=lambda tag: str(tag["Key"])
+        ),
     }
 
 
