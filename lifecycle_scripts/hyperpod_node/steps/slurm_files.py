@@ -52,11 +52,11 @@ def included(context: Context) -> list[str]:
 
 def refresh(context: Context) -> str:
     """Have slurmctld read its files again if any of them changed since it did."""
-    if not units.is_active(context, "slurmctld"):
-        raise StepSkippedError("slurmctld does not run here")
     loaded = context.root.read(slurm.LOADED).strip()
     if loaded == slurm.digest(context.root):
         raise StepSkippedError("slurmctld has what the files say")
+    if not units.is_active(context, "slurmctld"):
+        raise StepSkippedError("slurmctld does not run here")
     try:
         return slurm.reconfigure(context)
     except NodeError as error:
