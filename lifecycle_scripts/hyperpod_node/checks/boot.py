@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from hyperpod_node import units
+from hyperpod_node.catalogue.modes import OURS
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
+from hyperpod_node.steps.keep import AGAIN
 from hyperpod_node.steps.mounts import FSTAB
 
-ADVICE = "run the scripts again: `hyperpod-node --hook on_create`"
 DAEMONS = {"Controller": ("slurmctld",), "Login": ("slurmd",), "Compute": ("slurmd",)}
-SERVICES = "extension"
 
 
 def at_boot(context: Context) -> str:
     """Whether file systems and daemons of these scripts come back; those of the service are its own."""
     mounts = [mount.mount_path for mount in context.node.mounts_by_scripts]
-    ours = context.node.mode != SERVICES
+    ours = context.node.mode in OURS
     daemons = ("munge", *DAEMONS[context.node.node_type]) if ours else ()
     if not mounts and not daemons:
         raise StepSkippedError("the service starts and mounts everything here")
@@ -24,5 +24,5 @@ def at_boot(context: Context) -> str:
     lost = [path for path in mounts if path not in known]
     lost += [name for name in daemons if not units.is_enabled(context.root, name)]
     if lost:
-        raise NodeError(f"gone after the next start: {', '.join(lost)}", advice=ADVICE)
+        raise NodeError(f"gone after the next start: {', '.join(lost)}", advice=AGAIN)
     return ", ".join((*mounts, *daemons))

@@ -9,6 +9,7 @@ from hyperpod_node import slurm
 from hyperpod_node.checks.slurm import advice_on, running
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
+from hyperpod_node.steps.keep import AGAIN
 from hyperpod_node.steps.slurm_files import AUTO_RESUME
 
 
@@ -47,7 +48,7 @@ def accounting(context: Context) -> str:
         if "slurmdbd" in _told_of_accounting(context):
             raise NodeError(
                 f"Slurm is told to use slurmdbd, and there is no {slurm.SLURMDBD_CONF}",
-                advice="run the scripts again: `hyperpod-node --hook on_create` or on_init_complete",
+                advice=AGAIN,
             )
         raise StepSkippedError("no slurmdbd.conf: Slurm runs without accounting")
     mode = stat.S_IMODE(context.root.path(slurm.SLURMDBD_CONF).stat().st_mode)

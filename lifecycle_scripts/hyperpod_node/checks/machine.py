@@ -10,6 +10,7 @@ from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, NotYetError, StepSkippedError
 from hyperpod_node.report import RESULT_PATH
 from hyperpod_node.resolving import resolve
+from hyperpod_node.steps.keep import AGAIN
 from hyperpod_node.steps.mounts import ANOTHER_ADVICE, another
 from hyperpod_node.steps.network import ask_metadata
 from hyperpod_node.steps.packages import HELD, UPGRADERS
@@ -26,7 +27,7 @@ def last_set_up(context: Context) -> str:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise NodeError(f"{RESULT_PATH} is no JSON", advice="run the scripts again") from error
+        raise NodeError(f"{RESULT_PATH} is no JSON", advice=AGAIN) from error
     bad = [step["name"] for step in found["steps"] if step["outcome"] in ("failed", "warning")]
     if found["outcome"] != "succeeded" or bad:
         raise NodeError(

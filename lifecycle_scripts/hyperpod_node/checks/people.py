@@ -11,10 +11,9 @@ from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.homes import choose_base, on_shared
 from hyperpod_node.steps.home import USER
+from hyperpod_node.steps.keep import AGAIN
 from hyperpod_node.steps.ssh import CLIENT_PATH, KEYS, owners_of_shared_homes
 from hyperpod_node.steps.users import NO_SHELL, SUDOERS
-
-ADVICE = "run the scripts again: `hyperpod-node --hook on_create` or on_init_complete"
 
 
 def users(context: Context) -> str:
@@ -28,7 +27,7 @@ def users(context: Context) -> str:
         if numbers.get(group.name) != group.gid
     ]
     if faults:
-        raise NodeError("; ".join(faults), advice=ADVICE)
+        raise NodeError("; ".join(faults), advice=AGAIN)
     return f"{len(wanted)} users, {len(context.config.user_groups)} groups"
 
 
@@ -41,10 +40,10 @@ def home(context: Context) -> str:
     if not base.shared:
         raise StepSkippedError("no shared file system is mounted")
     if not on_shared(context, owner.home):
-        raise NodeError(f"{USER} has {owner.home}, on this node's own disk", advice=ADVICE)
+        raise NodeError(f"{USER} has {owner.home}, on this node's own disk", advice=AGAIN)
     faults = _folder_faults(context, owner)
     if faults:
-        raise NodeError(faults[0], advice=ADVICE)
+        raise NodeError(faults[0], advice=AGAIN)
     return owner.home
 
 
@@ -57,7 +56,7 @@ def ssh(context: Context) -> str:
     if not context.root.path(CLIENT_PATH).is_file():
         faults.append(f"no {CLIENT_PATH}: ssh asks for each new node")
     if faults:
-        raise NodeError("; ".join(faults), advice=ADVICE)
+        raise NodeError("; ".join(faults), advice=AGAIN)
     return f"{len(owners)} users"
 
 
@@ -81,7 +80,7 @@ def removed_users(context: Context) -> str:
     found = [(name, account(context.root, name)) for name in wanted]
     open_ones = [name for name, entry in found if entry is not None and _shell(context, name) != NO_SHELL]
     if open_ones:
-        raise NodeError(f"may still log in: {', '.join(open_ones)}", advice=ADVICE)
+        raise NodeError(f"may still log in: {', '.join(open_ones)}", advice=AGAIN)
     return f"{len(wanted)} former users locked"
 
 

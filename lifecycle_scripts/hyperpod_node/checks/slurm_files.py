@@ -8,10 +8,10 @@ from hyperpod_node import slurm, slurm_plugins, slurm_topology, units
 from hyperpod_node.context import Context
 from hyperpod_node.errors import NodeError, StepSkippedError
 from hyperpod_node.steps import adopt, epilog, slurm_watch
+from hyperpod_node.steps.keep import AGAIN
 from hyperpod_node.steps.slurm_files import EPILOG_FOLDER, included, own_text
 
-AGAIN = "run `hyperpod-node --hook slurm_files`"
-SET_UP_AGAIN = "run the scripts again: `hyperpod-node --hook on_create` or on_init_complete"
+FILES_AGAIN = "run `hyperpod-node --hook slurm_files`"
 
 
 def files(context: Context) -> str:
@@ -27,7 +27,7 @@ def files(context: Context) -> str:
     faults += [f"plugstack.conf includes {pattern}" for pattern in slurm_plugins.wildcards(root)]
     faults += slurm_topology.faults(root)
     if faults:
-        raise NodeError("; ".join(faults), advice=AGAIN)
+        raise NodeError("; ".join(faults), advice=FILES_AGAIN)
     return "as they should be"
 
 
@@ -58,7 +58,7 @@ def epilog_script(context: Context) -> str:
     """Whether the epilog is what these scripts placed, and Slurm runs it."""
     path = context.root.path(epilog.SCRIPT)
     if context.root.read(epilog.SCRIPT) != epilog.TEXT or not os.access(path, os.X_OK):
-        raise NodeError(f"{epilog.SCRIPT} is missing, changed or not executable", advice=SET_UP_AGAIN)
+        raise NodeError(f"{epilog.SCRIPT} is missing, changed or not executable", advice=AGAIN)
     found = slurm.node_settings(context.root)
     runs = found.get("epilog", "")
     if found and not runs.startswith(f"{EPILOG_FOLDER}/"):
@@ -83,5 +83,5 @@ def purge(context: Context) -> str:
     wanted = context.config.accounting.purge
     lost = [f"{name}={value}" for name, value in wanted.items() if found.get(name.lower()) != value]
     if lost:
-        raise NodeError(f"slurmdbd.conf lacks {', '.join(lost)}", advice=SET_UP_AGAIN)
+        raise NodeError(f"slurmdbd.conf lacks {', '.join(lost)}", advice=AGAIN)
     return ", ".join(f"{name}={value}" for name, value in wanted.items())

@@ -8,6 +8,7 @@ from hyperpod_node.context import Context
 
 FOLDER = "/opt/hyperpod-cdk"
 COMMAND = f"{FOLDER}/hyperpod-node"
+AGAIN = "run the scripts again: `hyperpod-node --hook on_create`, or on_init_complete in extension mode"
 PACKAGE = "hyperpod_node"
 # made by the deployment, for root alone: users, secrets' names and own scripts are nobody else's business
 PRIVATE = ("config.json", "provisioning_parameters.json", "extra/**/*")
